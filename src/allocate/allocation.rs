@@ -1,4 +1,4 @@
-//! What an allocator answers: a place for each live range.
+//! An allocator's result: a place for each live range.
 
 use std::time::Duration;
 
@@ -11,39 +11,40 @@ use crate::index::{EntityIndex, IndexVec};
 /// An allocation of all live ranges of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocation {
-    /// By live range.
+    /// Placement of each live range.
     pub placements: IndexVec<LiveRange, Placement>,
-    /// By access ([`Problem::first_access`]): the first unit of what is reloaded or stored there. Empty for those that
-    /// stay in registers.
+    /// By access ([`Problem::first_access`]): the first unit of a spilled live range's register at this access. Empty
+    /// for live ranges that stay in registers.
     pub pieces: Vec<Option<u32>>,
-    /// How it was found.
+    /// Statistics of the allocator's work.
     pub statistics: AllocationStatistics,
 }
 
-/// What an allocator did to find an allocation.
+/// Statistics of an allocator's work on one problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AllocationStatistics {
-    /// Times that everything was coloured, until nothing more had to be spilled.
+    /// Number of colourings until no more live ranges had to be spilled.
     pub rounds: u32,
-    /// Live ranges that were taken out of their place again for others.
+    /// Live ranges that were evicted from their places for others.
     pub evictions: u64,
     /// Copies whose two sides were merged before colouring.
     pub merged_copies: u64,
-    /// Copies whose sides an engine that merges before colouring left apart.
+    /// Copies whose sides stayed apart in an engine that merges before colouring.
     pub rejected_copies: u64,
-    /// What spilling the merged ones would cost, as far as they may be spilled.
+    /// Spill cost of the merged live ranges that may be spilled.
     pub merged_cost: f64,
-    /// Nodes of the interference graph, where there is one.
+    /// Nodes of the interference graph, if the engine builds a graph.
     pub nodes: u64,
     /// Edges of the interference graph.
     pub edges: u64,
-    /// The most edges that one node has.
+    /// Largest number of edges of one node.
     pub max_degree: u64,
-    /// Edges that the interference graph would have had where it was too large to be built; else 0.
+    /// Edges that the interference graph would have had if it was too large to be built; 0 otherwise.
     pub too_many_edges: u64,
-    /// Live ranges that were spilled for that before the graph was built; 0 where the greedy allocator took over.
+    /// Live ranges that were spilled before the graph was built, because the graph was too large; 0 if the greedy
+    /// allocator took over.
     pub spilled_before: u64,
-    /// Phases with the time that they took, in their order.
+    /// Phases in their order, with the time of each.
     pub phases: Vec<(&'static str, Duration)>,
 }
 
@@ -57,34 +58,33 @@ impl AllocationStatistics {
     }
 }
 
-/// What an allocation costs, as everybody counts it.
+/// Costs of an allocation, counted alike for every engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// By file: the units that are used, from 0 to the last.
+    /// By file: the number of units from 0 to the last used unit.
     pub units: Vec<u32>,
     /// Live ranges that are spilled.
     pub spilled: u64,
-    /// Bytes of their slots; the parts of a register share one.
+    /// Bytes of the slots. The parts of a register share one slot.
     pub slot_bytes: u64,
-    /// Bytes that one run of the function stores and reloads, at accesses and on the way between parts.
+    /// Bytes that one run of the function stores and reloads, at accesses and between parts of a register.
     pub moved_bytes: f64,
-    /// Accesses, or live ranges that must have a register, for which the register limit has no room.
+    /// Accesses, or live ranges that must have a register, that exceed the register limit.
     pub over_limit: u64,
     /// Copies whose two sides are in one place.
     pub removed_copies: u64,
     /// Copies that stay.
     pub copies: u64,
-    /// Words that one run of the function moves from one part of a register to another, where both are in registers,
-    /// and not in the same.
+    /// Words that one run of the function moves between parts of a register that are in two different registers.
     pub link_moves: f64,
-    /// Moves in the code, of 32-bit words, to put tuples together and to take them apart.
+    /// Moves of 32-bit words in the code that assemble tuples and take them apart.
     pub tuple_copies: u64,
-    /// Words that one run of the function moves for that.
+    /// Words that these moves carry in one run of the function.
     pub tuple_moves: f64,
 }
 
 impl Allocation {
-    /// An allocation with everything at unit 0, to be filled.
+    /// Creates an allocation with every live range at unit 0, to be filled in.
     pub(crate) fn blank(problem: &Problem) -> Self {
         Self {
             placements: IndexVec::filled(Placement::Register(0), problem.ranges().len()),
@@ -93,12 +93,12 @@ impl Allocation {
         }
     }
 
-    /// Spills a live range to a slot of its own, its accesses without a place yet.
+    /// Spills a live range to a slot of its own. Its accesses have no places yet.
     pub(crate) fn spill(&mut self, range: LiveRange, slot: SpillSlot) {
         self.placements[range] = Placement::Spilled(slot);
     }
 
-    /// What the allocation costs.
+    /// Computes the costs of the allocation.
     pub fn costs(&self, problem: &Problem) -> Costs {
         let mut costs = self.costs_of(problem, |_| true);
         costs.copies = problem.copies().len() as u64;
@@ -124,7 +124,7 @@ impl Allocation {
         costs
     }
 
-    /// What some of the live ranges cost, without copies.
+    /// Computes the costs of some of the live ranges, without copies.
     pub(crate) fn costs_of(&self, problem: &Problem, is_wanted: impl Fn(LiveRange) -> bool) -> Costs {
         let mut costs = Costs { units: vec![0; problem.files().len()], ..Costs::default() };
         let mut family_with_slot = None;
@@ -158,7 +158,7 @@ impl Allocation {
         costs
     }
 
-    /// Numbers the slots in the order of live ranges, one for each register that has spilled parts.
+    /// Numbers the slots in the order of live ranges. Each register with spilled parts gets one slot.
     pub(crate) fn number_slots(&mut self, problem: &Problem) {
         let (mut slots, mut of_family) = (0, None);
         for (range, placement) in self.placements.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
-//! Which units of a file are free over a live range, told at once for all units.
+//! Finds the units of a file that are free over a live range, for all units at once.
 //!
-//! A segment tree over time whose nodes are masks of units: `whole` has the units that are taken for all of a node's
-//! time by what was stored at this very node, `any` those taken at some time in it. A live range asks the O(log time)
-//! nodes that make up each of its segments, and gets the mask of all units that are not free, instead of asking each
-//! unit's tree.
+//! The structure is a segment tree over time. Its nodes have masks of units: `whole` has the units that were stored at
+//! this very node and are taken for all of its time. `any` has the units that are taken at some time in the node. Each
+//! segment of a live range consists of O(log time) nodes. A query reads these nodes and returns the mask of all units
+//! that are not free, instead of searching the tree of each unit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use super::occupied::Occupied;
 use super::problem::Problem;
 use crate::analysis::{Point, Segment};
 
-/// Points of time, without those between which nothing can begin or end.
+/// Compressed points of time: points between which nothing can begin or end count as one moment.
 #[derive(Debug)]
 pub(super) struct Timeline {
-    /// By point: how many moments lie before it.
+    /// By point: the number of moments before it.
     moments: Vec<u32>,
     len: u32,
 }
 
 impl Timeline {
-    /// The moments of a problem: for each instruction that of reading and that of writing, and that of clobbering where
-    /// there is such a thing. O(instructions + segments).
+    /// Collects the moments of a problem: for each instruction one for reads, one for writes, and one for clobbers if
+    /// there are any. O(instructions + segments).
     pub(super) fn new(problem: &Problem) -> Arc<Self> {
         let num_points = 4 * (problem.num_insts() + 1) + 1;
         let mut begins = vec![false; num_points];
@@ -32,7 +32,7 @@ impl Timeline {
         for range in problem.ranges().ids() {
             for segment in problem.segments(range) {
                 begins[segment.start.0 as usize] = true;
-                // The end of a read alone begins nothing; any other odd end does.
+                // The end of a read begins no moment; every other odd end does.
                 begins[segment.end.0 as usize] |= segment.end.0 % 4 == 3;
             }
         }
@@ -45,12 +45,12 @@ impl Timeline {
         Arc::new(Self { moments, len })
     }
 
-    /// How many moments there are.
+    /// Returns the number of moments.
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// The moments of a segment: at least one.
+    /// Returns the moments of a segment: at least one.
     #[inline]
     pub(super) fn moments(&self, segment: &Segment) -> Range<usize> {
         let first = self.moment(segment.start);
@@ -63,27 +63,27 @@ impl Timeline {
     }
 }
 
-/// The masks of one file over time.
+/// Masks of one file over time.
 #[derive(Clone, Debug)]
 pub(super) struct Availability {
     timeline: Arc<Timeline>,
     leaves: usize,
-    /// Words of a mask.
+    /// Number of words in a mask.
     words: usize,
-    /// By node, from 1, the children of `n` being `2n` and `2n + 1`: first `whole`, then `any`.
+    /// By node, from 1: first `whole`, then `any`. The children of node `n` are `2n` and `2n + 1`.
     masks: Vec<u64>,
 }
 
 impl Availability {
-    /// All of `units` units free. More units may be taken later.
+    /// Creates masks of `units` units, all of them free. More units may be taken later.
     pub(super) fn new(timeline: Arc<Timeline>, units: u32) -> Self {
-        // Of a power of two, all leaves are equally deep.
+        // With a power of two, all leaves have the same depth.
         let leaves = timeline.len.next_power_of_two() as usize;
         let words = units.div_ceil(64).max(1) as usize;
         Self { timeline, leaves, words, masks: vec![0; 4 * leaves * words] }
     }
 
-    /// The units that are taken at some time in the segments.
+    /// Computes the units that are taken at some time in the segments.
     pub(super) fn occupied(&self, segments: &[Segment], out: &mut Occupied) {
         let taken = out.reset(self.words);
         for segment in segments {
@@ -91,7 +91,7 @@ impl Availability {
             for node in nodes_of(leaves) {
                 self.add(taken, self.any(node));
             }
-            // What is stored above a part of the segment is above its first or last leaf.
+            // A unit that is stored above a part of the segment is stored above its first or its last leaf.
             let (mut above_left, mut above_right) = (leaves.0, leaves.1 - 1);
             while above_left != above_right {
                 self.add(taken, self.whole(above_left));
@@ -120,7 +120,7 @@ impl Availability {
         }
     }
 
-    /// Gives a unit back that was taken for these segments.
+    /// Frees a unit that was taken for these segments.
     pub(super) fn give_back(&mut self, segments: &[Segment], unit: u32) {
         let (word, bit) = (unit as usize / 64, 1_u64 << (unit % 64));
         for segment in segments {
@@ -136,7 +136,8 @@ impl Availability {
         }
     }
 
-    /// Adds a unit to `any` of a node and of those above, up to the first that has it: above that, all have.
+    /// Adds a unit to `any` of a node and of its ancestors, up to the first ancestor that has the unit: all nodes above
+    /// that have it.
     fn spread(&mut self, mut node: usize, word: usize, bit: u64) {
         while node > 0 {
             let at = self.place(node, self.words + word);
@@ -148,7 +149,7 @@ impl Availability {
         }
     }
 
-    /// Brings `any` of a node and of those above up to date, up to the first that stays as it is.
+    /// Recomputes `any` of a node and of its ancestors, up to the first that does not change.
     fn sum_up(&mut self, mut node: usize, word: usize) {
         let any = self.words + word;
         while node > 0 {
@@ -162,7 +163,7 @@ impl Availability {
         }
     }
 
-    /// The leaves of a segment, as nodes.
+    /// Returns the leaves of a segment, as nodes.
     #[inline]
     fn leaves_of(&self, segment: &Segment) -> (usize, usize) {
         let Range { start, end } = self.timeline.moments(segment);
@@ -191,7 +192,7 @@ impl Availability {
         }
     }
 
-    /// Makes room for a unit beyond those that were foreseen.
+    /// Makes room for a unit beyond the number of units that was given.
     fn widen(&mut self, unit: u32) {
         let words = unit as usize / 64 + 1;
         if words <= self.words {
@@ -206,7 +207,8 @@ impl Availability {
     }
 }
 
-/// The nodes that make up the leaves from the first up to, without, the second: at most two on each level.
+/// Returns the nodes that cover the leaves from the first up to, but not including, the second: at most two on each
+/// level.
 pub(super) fn nodes_of((mut left, mut right): (usize, usize)) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         while left < right {
@@ -231,7 +233,7 @@ mod tests {
     use crate::allocate::problem::{ClassData, File, FileData, ProblemBuilder};
     use crate::analysis::ValueNumber;
 
-    /// Against a table of every unit at every point.
+    /// The result equals that of a table of every unit at every point.
     #[test]
     fn like_a_table() {
         const UNITS: usize = 70;

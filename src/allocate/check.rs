@@ -1,12 +1,14 @@
-//! Proves an allocation from the problem alone: it knows nothing of how an allocator works.
+//! Proves an allocation from the problem alone. The checker knows nothing of how an allocator works.
 //!
-//! A write must not destroy what somebody else still wants. So at every point where a live range, or a piece of a
-//! spilled one, is written, no unit of its place may belong to another one that is live there, unless it is written by
-//! a copy of that one: then the unit holds what both want. By induction over the writes, every read finds its value.
+//! A write must not destroy a value that is still needed. So the checker visits every point at which a live range, or a
+//! piece of a spilled one, is written. No unit of its place may belong to another live range that is live there, unless
+//! the write is a copy of that live range: then the unit holds the value of both. By induction over the writes, every
+//! read finds its value.
 //!
-//! A part of a split register is written where a link leads to it, too. The links of an edge read all they read before
-//! they write, and what they read was live together, in places of its own. In memory the parts have one slot, which
-//! nobody else may have while any part is live: what was stored may be reloaded later without being stored again.
+//! A part of a split register is also written at the points to which a link leads. All links of an edge read before any
+//! of them writes, and the parts that they read were live together in disjoint places. In memory, the parts share one
+//! slot. No other live range may have the slot while any part is live, because a stored value may be reloaded later
+//! without another store.
 
 use super::allocation::{Allocation, Costs};
 use super::links::families;
@@ -15,28 +17,28 @@ use super::problem::{CopyInst, LiveRange, Problem, is_place};
 use crate::analysis::{Point, Segment};
 use crate::function::Inst;
 
-/// What is wrong with an allocation.
+/// Errors of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AllocationError {
-    /// It is of another problem.
-    #[error("the allocation is of another problem")]
+    /// The allocation belongs to another problem.
+    #[error("the allocation belongs to another problem")]
     Size,
-    /// A place that the class does not allow, or that the register limit does not have.
-    #[error("{range}: unit {unit} is no place for it")]
+    /// A place that the class or the register limit does not allow.
+    #[error("{range}: may not be at unit {unit}")]
     Place {
         /// The live range.
         range: LiveRange,
         /// The first unit.
         unit: u32,
     },
-    /// A live range that may not move has moved, or one that must have a register has none.
-    #[error("{range}: is fixed, or must have a register, and does not")]
+    /// A fixed live range is at another place, or a live range that must have a register has none.
+    #[error("{range}: is not at its fixed place, or lacks a register that it must have")]
     Moved {
         /// The live range.
         range: LiveRange,
     },
-    /// A spilled live range has no register where an instruction needs one.
-    #[error("{range}: spilled, without a register at instruction {}", .inst.0)]
+    /// A spilled live range has no register at an instruction that needs one.
+    #[error("{range}: is spilled, but has no register at instruction {}", .inst.0)]
     Missing {
         /// The live range.
         range: LiveRange,
@@ -46,32 +48,32 @@ pub enum AllocationError {
     /// A write destroys what another live range still needs.
     #[error("{victim}: overwritten by {by} at point {}", .point.0)]
     Overwritten {
-        /// Who writes.
+        /// The live range that is written.
         by: LiveRange,
-        /// Whose value is lost.
+        /// The live range whose value is lost.
         victim: LiveRange,
-        /// Where.
+        /// The point of the write.
         point: Point,
     },
     /// Two parts of one register are spilled to different slots.
-    #[error("{range} and {other}: parts of one register, and in different slots")]
+    #[error("{range} and {other}: are parts of one register, but in different slots")]
     Parts {
-        /// The one.
+        /// The first live range.
         range: LiveRange,
-        /// The other.
+        /// The second live range.
         other: LiveRange,
     },
     /// Two spilled live ranges share a slot while both are live.
-    #[error("{range} and {other}: in one slot at the same time")]
+    #[error("{range} and {other}: are in one slot at the same time")]
     Slot {
-        /// The one.
+        /// The first live range.
         range: LiveRange,
-        /// The other.
+        /// The second live range.
         other: LiveRange,
     },
 }
 
-/// Somebody who holds units for a while.
+/// A holder of units over an interval.
 #[derive(Clone, Copy)]
 struct Occupant {
     start: Point,
@@ -82,10 +84,10 @@ struct Occupant {
     is_piece: bool,
 }
 
-/// Proves that an allocation keeps every value until its last read, and says what it costs.
+/// Proves that an allocation keeps every value until its last read, and returns the costs.
 ///
-/// Places beyond the register limit are allowed for what cannot be spilled and for pieces of what is; [`Costs::over_limit`]
-/// counts them. O(segments · (log segments + live at once)).
+/// Places beyond the register limit are allowed for live ranges that cannot be spilled and for pieces of spilled ones.
+/// [`Costs::over_limit`] counts them. O(segments · (log segments + live at once)).
 pub fn check_allocation(problem: &Problem, allocation: &Allocation) -> Result<Costs, AllocationError> {
     if allocation.placements.len() != problem.ranges().len() || allocation.pieces.len() != problem.num_accesses() {
         return Err(AllocationError::Size);
@@ -148,13 +150,13 @@ fn add_pieces(
             return Err(AllocationError::Place { range, unit });
         }
         let Segment { start, end, .. } = access.segment();
-        // What is reloaded is written where it is read.
+        // A reloaded value is written at its read.
         occupants.push(Occupant { start, is_written: true, end, range, unit, is_piece: true });
     }
     Ok(())
 }
 
-/// Goes through the occupants in the order in which they come, with those that are there.
+/// Visits the occupants in the order of their starts, together with those that are live.
 fn sweep(problem: &Problem, occupants: &[Occupant]) -> Result<(), AllocationError> {
     let mut live: Vec<Occupant> = Vec::new();
     for comer in occupants {
@@ -178,7 +180,7 @@ fn is_overwritten(problem: &Problem, live: &Occupant, comer: &Occupant) -> bool 
     if !shares || (live.range == comer.range && !live.is_piece) {
         return false;
     }
-    // What is written at the same point is not what was copied.
+    // A live range that is written at the same point is not the source of the copy.
     let is_alike = live.unit == comer.unit && class.width == comers.width && live.start < comer.start && !live.is_piece;
     let is_source = |copy: &CopyInst| copy.to == comer.range && copy.from == live.range;
     !(is_alike && problem.copies_at(comer.start).iter().any(is_source))
@@ -197,7 +199,7 @@ fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), Allocat
         }
     }
     by_slot.sort_unstable();
-    // Within a slot the one that ends last of those before tells.
+    // Within a slot, it is enough to look at the earlier occupant that ends last.
     let mut last: Option<(SlotEnd, LiveRange)> = None;
     for (slot, start, end, range) in by_slot {
         if let Some(((before, until), other)) = last
@@ -215,7 +217,7 @@ fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), Allocat
     Ok(())
 }
 
-/// The first part that is spilled, and where.
+/// Returns the first spilled part and its slot.
 fn spilled_part(allocation: &Allocation, mut parts: std::ops::Range<u32>) -> Option<(LiveRange, SpillSlot)> {
     parts.find_map(|part| match allocation.placements[LiveRange(part)] {
         Placement::Spilled(slot) => Some((LiveRange(part), slot)),

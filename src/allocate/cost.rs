@@ -1,68 +1,70 @@
-//! What spilling a live range costs: the coefficients of the formula, and the formula.
+//! Spill cost of a live range: the formula and its coefficients.
 
-/// The coefficients of the cost of spilling.
+/// Coefficients of the spill cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
-    /// Frequencies of definitions and uses are multiplied, as NVIDIA's compiler is read to do it; else they are added.
+    /// Whether the frequencies of definitions and uses are multiplied, as NVIDIA's compiler is read to do it; they are
+    /// added otherwise.
     pub is_product: bool,
-    /// Cycles to reach a spilled value in the first, second and third level of memory.
+    /// Cycles of an access to a spilled value in the first, second and third level of memory.
     pub latency: [f32; 3],
-    /// Bytes that are live at once, above which values live in the second and in the third level.
+    /// Bytes that are live at once above which values are in the second and in the third level.
     pub cache: [u32; 2],
-    /// What each loop around it multiplies the cost by, beyond the frequency of its blocks.
+    /// Factor of the cost for each surrounding loop, in addition to the frequency of its blocks.
     pub loop_base: f32,
-    /// What uniform values cost more.
+    /// Factor of the cost of uniform values.
     pub uniform_factor: f32,
-    /// The most that a live range costs.
+    /// Upper bound of the cost of a live range.
     pub clamp: f32,
-    /// What a store costs in loads.
+    /// Cost of a store, in loads.
     pub store_factor: f32,
-    /// What an access costs in a file in which more is live at once than it has registers, in place of the latency:
+    /// Cost of an access, in place of the latency, in a file in which more is live at once than it has registers:
     /// ptxas's 3 in place of 15.
     pub high_pressure: Option<f32>,
-    /// ptxas's `--register-usage-level`, 0 to 10: its multiplier of costs is 4 at level 5, and a fifth of that for each.
+    /// ptxas's `--register-usage-level`, 0 to 10. Its multiplier of costs is 4 at level 5, and each level adds a fifth
+    /// of that.
     pub usage_level: u32,
 }
 
-/// Where an access is made.
+/// Pressure at an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Accessed {
     /// Bytes that are live at once.
     pub live_bytes: u32,
-    /// More is live at once in the file than it has registers.
+    /// Whether more is live at once in the file than it has registers.
     pub is_high: bool,
 }
 
-/// Of costs at level 0, so that they keep an order.
+/// Multiplier at level 0. It is positive, so that costs keep an order.
 const LEVEL_0: f32 = 0.1;
 
-/// Where and how often a live range is used, as far as the cost of spilling it asks.
+/// Uses of a live range, as input of the spill cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// How often it is written in one run of the function.
+    /// Writes in one run of the function.
     pub written: f32,
-    /// How often it is read.
+    /// Reads in one run of the function.
     pub read: f32,
-    /// How deep in loops the blocks are that it is live in, weighted by their frequency.
+    /// Loop depth of the blocks in which it is live, weighted by their frequency.
     pub loop_depth: f32,
-    /// 32-bit words that spilling or reloading it moves.
+    /// 32-bit words that a spill or reload moves.
     pub words: u32,
-    /// It is the same in all threads of a warp.
+    /// Whether the value is the same in all threads of a warp.
     pub is_uniform: bool,
 }
 
 impl CostModel {
-    /// What an access to one word costs.
+    /// Returns the cost of an access to one word.
     pub fn of_access(&self, Accessed { live_bytes, is_high }: Accessed) -> f32 {
         let level = self.cache.iter().filter(|&&bytes| live_bytes > bytes).count();
         let weight = self.high_pressure.filter(|_| is_high).unwrap_or(self.latency[level]);
         weight * (self.usage_level as f32 / 5.0).max(LEVEL_0)
     }
 
-    /// What spilling a live range costs. From 0 to the clamp.
+    /// Returns the spill cost of a live range, from 0 to the clamp.
     ///
-    /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the
-    /// same where a live range keeps to one depth.
+    /// NVIDIA's compiler takes the average of `base^depth` over the blocks. Here the depth is averaged. The result is
+    /// the same if a live range stays at one depth.
     pub fn cost(&self, usage: &Usage, accessed: Accessed) -> f32 {
         let accesses = if self.is_product {
             usage.written * usage.read
@@ -71,7 +73,7 @@ impl CostModel {
         };
         let uniform = if usage.is_uniform { self.uniform_factor } else { 1.0 };
         let cost = accesses * self.of_access(accessed) * self.loop_base.powf(usage.loop_depth) * uniform;
-        // The sum of nothing is -0.
+        // An empty sum is -0.
         if cost.is_nan() { self.clamp } else { cost.clamp(0.0, self.clamp) + 0.0 }
     }
 }
@@ -83,7 +85,7 @@ mod tests {
 
     const USAGE: Usage = Usage { written: 2.0, read: 3.0, loop_depth: 2.0, words: 2, is_uniform: false };
 
-    /// The documented product, its latencies by what is live, and its clamp; and plain words.
+    /// The documented product, with latencies by live bytes and its clamp, and a cost of plain words.
     #[test]
     fn documented_costs() {
         let cicc = &Preset::CICC.cost;
@@ -103,7 +105,7 @@ mod tests {
         assert_eq!(Preset::CICC.cost.cost(&usage, Accessed::default()), 1e9);
     }
 
-    /// ptxas's weights, its store of half a load, and its level of usage.
+    /// The weights of ptxas: a store costs half a load, and the usage level multiplies.
     #[test]
     fn weights_of_ptxas() {
         let cost = |model: &CostModel, is_high| model.cost(&USAGE, Accessed { live_bytes: 0, is_high });

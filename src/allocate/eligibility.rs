@@ -1,39 +1,39 @@
-//! Which live ranges are candidates for spilling: those that pass the floors and gates that ptxas is read to have.
+//! Candidates for spilling: live ranges that pass the floors and gates that ptxas is read to have.
 //!
-//! What passes none of them may still be spilled where nothing else is left, so that a register limit that can be met is met.
+//! Other live ranges may still be spilled if no candidate is left. So a register limit that can be met is met.
 
-/// The floors and gates. None excludes anything by default.
+/// Floors and gates. By default, none of them excludes a live range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eligibility {
-    /// What costs less to spill is no candidate: ptxas's 0.9.
+    /// Least spill cost of a candidate: ptxas's 0.9.
     pub primary_floor: f32,
-    /// What costs no more to be read behind its last definition is no candidate: ptxas's 1.0. 0 is no floor.
+    /// The reads of a candidate after its last definition cost more than this: ptxas's 1.0. 0 is no floor.
     pub secondary_floor: f32,
-    /// What costs nothing to spill is no candidate.
+    /// Whether live ranges with spill cost 0 are excluded.
     pub prunes_free: bool,
-    /// What is live only where at least so many registers come to each live range is no candidate.
+    /// Registers for each live range from which on a live range is excluded; `None`: no live range is excluded.
     pub density: Option<u32>,
 }
 
-/// What is known of a live range.
+/// Costs of one live range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RangeCosts {
-    /// What spilling it costs.
+    /// Spill cost.
     pub(super) primary: f32,
-    /// What its reads behind its last definition cost.
+    /// Cost of the reads after the last definition.
     pub(super) secondary: f32,
-    /// How many registers come to each live range where it is live and most others are.
+    /// Registers for each live range at the points where it is live together with most others.
     pub(super) density: Option<u32>,
 }
 
-/// More than spilling any candidate costs, for each unit of cost.
+/// A cost above the spill cost of every candidate, for each unit of cost.
 const LAST: f32 = 1e12;
 
 impl Eligibility {
-    /// Everything is a candidate.
+    /// Every live range is a candidate.
     pub const ALL: Self = Self { primary_floor: 0.0, secondary_floor: 0.0, prunes_free: false, density: None };
 
-    /// The floors of ptxas. Its number of registers for a candidate is not known.
+    /// The floors of ptxas. Its number of registers for a candidate is unknown.
     pub const PTXAS: Self = Self { primary_floor: 0.9, secondary_floor: 1.0, prunes_free: true, density: None };
 
     fn has(&self, costs: &RangeCosts) -> bool {
@@ -44,7 +44,8 @@ impl Eligibility {
         !excluded.contains(&true)
     }
 
-    /// The cost by which an allocator decides: that of a candidate, or more than that of any.
+    /// Returns the cost by which an allocator decides: the spill cost of a candidate, or more than that of any
+    /// candidate.
     pub(super) fn cost(&self, costs: &RangeCosts) -> f32 {
         if self.has(costs) { costs.primary } else { ((costs.primary + 1.0) * LAST).min(f32::MAX / LAST) }
     }
@@ -56,7 +57,7 @@ mod tests {
 
     const SOME: RangeCosts = RangeCosts { primary: 0.8, secondary: 0.9, density: Some(4) };
 
-    /// Each floor and gate excludes what it says, alone.
+    /// Each floor and gate excludes exactly its own live ranges.
     #[test]
     fn each_excludes() {
         let is_last = |gate: Eligibility, costs: RangeCosts| gate.cost(&costs) > LAST / 2.0;
@@ -74,7 +75,7 @@ mod tests {
         assert!(!is_last(dense(4), RangeCosts { density: None, ..SOME }));
     }
 
-    /// What is no candidate keeps its order, stays finite, and is dearer than every candidate.
+    /// Live ranges that are no candidates keep their order, have finite costs, and cost more than every candidate.
     #[test]
     fn order_of_the_last() {
         let gate = Eligibility { primary_floor: f32::MAX, ..Eligibility::ALL };

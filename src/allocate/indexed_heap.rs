@@ -1,11 +1,11 @@
-//! A binary heap of live ranges that knows where each of them is, so that keys can change.
+//! A binary heap of live ranges that tracks their positions, so that keys can change.
 
 use super::problem::LiveRange;
 use crate::index::IndexVec;
 
 const ABSENT: u32 = u32::MAX;
 
-/// Live ranges with keys; the least key comes first. Keys that end in the live range's number make the order total.
+/// Live ranges with keys; the least key comes first. If keys end in the live range's number, the order is total.
 #[derive(Debug)]
 pub(super) struct IndexedHeap<K> {
     entries: Vec<(K, LiveRange)>,
@@ -13,7 +13,7 @@ pub(super) struct IndexedHeap<K> {
 }
 
 impl<K: Ord + std::marker::Copy> IndexedHeap<K> {
-    /// An empty heap for live ranges below `num_ranges`.
+    /// Creates an empty heap for live ranges below `num_ranges`.
     pub(super) fn new(num_ranges: usize) -> Self {
         Self { entries: Vec::new(), place: IndexVec::filled(ABSENT, num_ranges) }
     }
@@ -40,19 +40,19 @@ impl<K: Ord + std::marker::Copy> IndexedHeap<K> {
         }
     }
 
-    /// The live range with the least key.
+    /// Returns the live range with the least key.
     pub(super) fn first(&self) -> Option<LiveRange> {
         self.entries.first().map(|&(_, range)| range)
     }
 
-    /// Takes out the live range with the least key. O(log entries).
+    /// Removes the live range with the least key. O(log entries).
     pub(super) fn pop(&mut self) -> Option<LiveRange> {
         let first = self.first()?;
         self.remove(first);
         Some(first)
     }
 
-    /// Takes out a live range, if it is there. O(log entries).
+    /// Removes a live range, if it is in the heap. O(log entries).
     pub(super) fn remove(&mut self, range: LiveRange) {
         let at = std::mem::replace(&mut self.place[range], ABSENT);
         if at == ABSENT {
@@ -98,16 +98,16 @@ impl<K: Ord + std::marker::Copy> IndexedHeap<K> {
     }
 }
 
-/// A number that orders as floating-point numbers do, the total order included: for keys.
+/// An integer key with the total order of floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ordered(u32);
 
 impl Ordered {
-    /// Orders as `value` does.
+    /// Creates the key of `value`.
     #[inline]
     pub(super) fn new(value: f32) -> Self {
         let bits = value.to_bits();
-        // Negative numbers the other way round, below the others.
+        // Negative numbers are ordered in reverse, below the others.
         Self(if bits >> 31 == 1 { !bits } else { bits | 1 << 31 })
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::index::EntityIndex as _;
 
-    /// Against a sorted list: random insertions, changes, removals.
+    /// The heap equals a sorted list after random insertions, changes and removals.
     #[test]
     fn like_a_sorted_list() {
         arbtest::arbtest(|u| {
@@ -149,7 +149,7 @@ mod tests {
         });
     }
 
-    /// Keys order as the numbers do.
+    /// Keys are ordered like the numbers.
     #[test]
     fn ordered_as_numbers_are() {
         let numbers = [f32::NEG_INFINITY, -1.5, -0.0, 0.0, f32::MIN_POSITIVE, 1.0, 3.5e8, f32::INFINITY];

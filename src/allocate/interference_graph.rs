@@ -1,42 +1,42 @@
-//! The interference graph: which live ranges may not share a place.
+//! The interference graph: pairs of live ranges that may not share a place.
 //!
-//! Two live ranges interfere where one is written while the other is live, unless it is written by a copy of the other
-//! (Chaitin, "Register allocation & spilling via graph coloring", 1982): a [`sweep`] meets every pair at the
-//! definitions alone, so that the cost is that of the edges.
+//! Two live ranges interfere if one is written while the other is live, unless the write is a copy of the other
+//! (Chaitin, "Register allocation & spilling via graph coloring", 1982). A [`sweep`] meets every pair at its
+//! definitions only, so the cost is proportional to the edges.
 
 use super::problem::{CopyInst, LiveRange, Problem};
 use super::sweep::{Start, sweep};
 use crate::analysis::Grouping;
 use crate::index::EntityIndex;
 
-/// Which live ranges may not share a place, as lists of neighbours.
+/// Lists of neighbours: live ranges that may not share a place.
 #[derive(Clone, Debug, Default)]
 pub struct InterferenceGraph {
     neighbours: Grouping<LiveRange, LiveRange>,
     nodes: usize,
 }
 
-/// How many nodes and edges a graph has.
+/// Sizes of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GraphStatistics {
     /// Live ranges.
     pub nodes: usize,
     /// Pairs that interfere.
     pub edges: usize,
-    /// The most neighbours of one live range.
+    /// Largest number of neighbours of one live range.
     pub max_degree: usize,
 }
 
 impl GraphStatistics {
-    /// Neighbours of a live range on average.
+    /// Returns the average number of neighbours of a live range.
     pub fn average_degree(&self) -> f64 {
         2.0 * self.edges as f64 / self.nodes.max(1) as f64
     }
 }
 
 impl InterferenceGraph {
-    /// The graph of a problem. O(segments · log segments + edges), an edge counted as often as one of the two is
-    /// written where the other is live.
+    /// Builds the graph of a problem. O(segments · log segments + edges). An edge counts once for each write of one of
+    /// its sides while the other is live.
     pub fn new(problem: &Problem) -> Self {
         let nodes = problem.ranges().len();
         let pairs = interfering_pairs(problem);
@@ -45,13 +45,13 @@ impl InterferenceGraph {
         Self { neighbours, nodes }
     }
 
-    /// The neighbours of a live range, each once, in an order that depends on the problem alone.
+    /// Returns the neighbours of a live range, each once, in an order that depends on the problem alone.
     #[inline]
     pub fn neighbours(&self, range: LiveRange) -> &[LiveRange] {
         self.neighbours.of(range)
     }
 
-    /// How many nodes and edges it has.
+    /// Returns the number of nodes and edges.
     pub fn statistics(&self) -> GraphStatistics {
         let degrees = (0..self.nodes).map(|node| self.neighbours(LiveRange::new(node)).len());
         let (max_degree, ends) = degrees.fold((0, 0), |(max, sum), degree| (max.max(degree), sum + degree));
@@ -59,7 +59,7 @@ impl InterferenceGraph {
     }
 }
 
-/// All pairs that interfere, some of them more than once.
+/// Returns all pairs that interfere, some of them more than once.
 fn interfering_pairs(problem: &Problem) -> Vec<(LiveRange, LiveRange)> {
     let mut pairs = Vec::new();
     for file in problem.files().ids() {
@@ -74,7 +74,7 @@ fn interfering_pairs(problem: &Problem) -> Vec<(LiveRange, LiveRange)> {
         sweep(starts, |comer, live| {
             let copies = problem.copies_at(comer.at);
             for other in live.iter().filter(|other| other.who != comer.who) {
-                // What is written at the same point is not what was copied.
+                // A live range that is written at the same point is not the source of the copy.
                 let is_source = |copy: &CopyInst| copy.to == comer.who && copy.from == other.who;
                 if !(other.at < comer.at && copies.iter().any(is_source)) {
                     pairs.push((comer.who, other.who));
@@ -97,7 +97,7 @@ mod tests {
         (InterferenceGraph::new(&problem), problem)
     }
 
-    /// Two live ranges interfere where one is written while the other lives, and are neighbours once.
+    /// Two live ranges interfere if one is written while the other is live, and are neighbours once.
     #[test]
     fn neighbours() {
         let (graph, _) = graph(
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(graph.statistics(), GraphStatistics { nodes: 3, edges: 2, max_degree: 2 });
     }
 
-    /// A copy and its source do not interfere, until one of them is written anew while the other lives.
+    /// A copy and its source do not interfere, until one of them is written again while the other is live.
     #[test]
     fn copies_are_exempt() {
         let copied = "range A live 2..13 write 0*1 read 1*1 read 3*1\nrange A live 6..13 write 1*1 read 3*1\n\
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(graph(rewritten).0.statistics().edges, 1);
     }
 
-    /// What two blocks bring along together was written somewhere: the place where they meet adds nothing.
+    /// Live ranges that enter a block together were written earlier: the start of the block adds no edge.
     #[test]
     fn meeting_is_no_definition() {
         let body = "range A live 2..4 8..13 write 0*1 read 3*1\nrange A live 6..13 write 1*1 read 3*1\n";

@@ -1,4 +1,4 @@
-//! What it takes to put tuples together and to take them apart.
+//! Moves that assemble tuples and take them apart.
 
 use super::placement::Placement;
 use super::problem::{LiveRange, Problem, write_point};
@@ -8,14 +8,15 @@ use crate::index::IndexVec;
 /// Moves between the members of tuples and their lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LaneMoves {
-    /// Moves in the code, of 32-bit words.
+    /// Moves of 32-bit words in the code.
     pub(super) count: u64,
     /// Words moved in one run of the function.
     pub(super) words: f64,
 }
 
-/// Counts the moves. What is spilled is reloaded into its lane and stored from there, which takes none. What lives on
-/// is moved back only if a tuple of the instruction has been where it was. O(lanes · tuples of an instruction).
+/// Counts the moves. A spilled member is reloaded into its lane and stored from there, which needs no move. A member
+/// that stays live is moved back only if a tuple of the instruction has taken its place. O(lanes · tuples of an
+/// instruction).
 pub(super) fn lane_moves(problem: &Problem, placements: &IndexVec<LiveRange, Placement>) -> LaneMoves {
     let register = |range: LiveRange| match placements[range] {
         Placement::Register(unit) => Some(unit),

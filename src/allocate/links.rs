@@ -1,10 +1,11 @@
-//! What the parts of a split register cost together: their accesses, and what is stored and reloaded between them.
+//! Costs of the parts of a split register: their accesses, and the stores and reloads between them.
 
 use super::placement::{Placement, moved_bytes};
 use super::problem::{AccessKind, Link, LiveRange, Problem};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The parts of a register, and of one that was not split itself: live ranges that stand together.
+/// Returns the families of live ranges: the parts of each split register, which have consecutive numbers, and each
+/// other live range alone.
 pub(super) fn families(problem: &Problem) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
     let count = problem.ranges().len() as u32;
     let mut next = 0;
@@ -21,7 +22,7 @@ pub(super) fn families(problem: &Problem) -> impl Iterator<Item = std::ops::Rang
     })
 }
 
-/// Bytes that the parts of a register move in one run of the function.
+/// Returns the bytes that the parts of a register move in one run of the function.
 pub(super) fn family_bytes(
     problem: &Problem,
     parts: &std::ops::Range<u32>,
@@ -33,10 +34,10 @@ pub(super) fn family_bytes(
     moved + link_bytes(problem, parts, placements)
 }
 
-/// Bytes that are stored and reloaded on the way from one part to another, in one run of the function.
+/// Returns the bytes that are stored and reloaded between parts, in one run of the function.
 ///
-/// From a register into memory is a store, unless the slot has the value still: where no part has been written since it
-/// was reloaded. What is written by one instruction only can be stored there instead, once for all.
+/// A link from a register into memory needs a store, unless the slot still has the value because no part has been
+/// written since its reload. A value that only one instruction writes can be stored once at that instruction instead.
 pub(super) fn link_bytes(
     problem: &Problem,
     parts: &std::ops::Range<u32>,
@@ -68,7 +69,7 @@ pub(super) fn link_bytes(
     (reloads + stores) * f64::from(problem.class(LiveRange(parts.start)).bytes)
 }
 
-/// Whether the register of a part may hold what the slot does not.
+/// Whether the register of a part may hold a value that the slot does not have.
 #[cfg(test)]
 pub(super) fn is_dirty(problem: &Problem, part: LiveRange, placements: &IndexVec<LiveRange, Placement>) -> bool {
     let parts = families(problem).find(|parts| parts.contains(&part.0)).unwrap_or(part.0..part.0 + 1);
@@ -76,8 +77,8 @@ pub(super) fn is_dirty(problem: &Problem, part: LiveRange, placements: &IndexVec
     dirty(problem, &parts, links, placements)[(part.0 - parts.start) as usize]
 }
 
-/// By part: whether its register may hold what the slot does not, because it was written there, or in a part from where
-/// the value came by registers alone.
+/// Computes for each part whether its register may hold a value that the slot does not have. This is the case if the
+/// part is written, or if its value came only through registers from a part that is written.
 fn dirty(
     problem: &Problem,
     parts: &std::ops::Range<u32>,
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
     use crate::allocate::placement::SpillSlot;
 
-    /// What the parts of one register cost where these are spilled.
+    /// Returns the cost of the parts of one register if the given ones are spilled.
     fn bytes(writes: &str, spilled: [bool; 3]) -> f64 {
         let text = format!(
             "allocation 1\nproblem k\nfile R\nclass A R\nrange A cost 1 live 2..8 {writes}\n\
@@ -128,8 +129,8 @@ mod tests {
         family_bytes(&problem, &(0..3), &spilled.iter().map(place).collect())
     }
 
-    /// A value that was written twice is stored where it goes to memory, also through a part that did not write it;
-    /// from a part that only had it reloaded it is not.
+    /// A value with two writes is stored on its way to memory, also from a part that did not write it. It is not stored
+    /// from a part that only reloaded it.
     #[test]
     fn stores_where_the_slot_is_old() {
         let twice = "write 0*1 write 1*1";
@@ -139,8 +140,8 @@ mod tests {
         assert_eq!(bytes(twice, [false, true, false]), 4.0 * (10.0 + 7.0));
     }
 
-    /// A value that one instruction writes is stored there, where that is less often than on the way; one that is in
-    /// memory from the start is there.
+    /// A value that one instruction writes is stored there if that is less frequent than on its way to memory. A value
+    /// that starts in memory needs no store.
     #[test]
     fn one_store_where_it_is_written() {
         assert_eq!(bytes("write 0*3", [false, true, true]), 4.0 * (3.0 + 1.0));

@@ -13,8 +13,8 @@ use crate::analysis::covering;
 use crate::function::{Block, Function, Inst};
 use crate::index::EntityIndex;
 
-/// A machine with registers and slots, each holding the number of a value, and beside it what a register of the
-/// function should hold.
+/// A machine with registers and slots, each with the number of a value. It also has the expected value of each register
+/// of the function.
 struct Machine<'a> {
     function: &'a Function,
     problem: &'a Problem,
@@ -22,9 +22,9 @@ struct Machine<'a> {
     overlay: Overlay,
     registers: Vec<Vec<u32>>,
     slots: HashMap<SpillSlot, u32>,
-    /// By register of the function, named by its first part: its value, and the part that has it.
+    /// By register of the function, identified by its first part: its value, and the part that has it.
     wanted: HashMap<LiveRange, (u32, LiveRange)>,
-    /// What is written by one instruction only is stored there, and not on the way to spilled parts.
+    /// Whether a value with only one write is stored there, and not on its way to spilled parts.
     stores_early: bool,
     next_value: u32,
     stores_saved: u32,
@@ -36,7 +36,7 @@ impl Machine<'_> {
         &mut self.registers[class.file.index()][unit as usize..][..class.width as usize]
     }
 
-    /// Where an access finds its register, and the slot behind it.
+    /// Returns the register of an access, and its slot if it is spilled.
     fn place(&self, range: LiveRange, number: usize) -> (u32, Option<SpillSlot>) {
         match self.allocation.placements[range] {
             Placement::Register(unit) => (unit, None),
@@ -51,7 +51,7 @@ impl Machine<'_> {
         accesses.filter(|(_, access)| access.writes()).collect()
     }
 
-    /// Where the only instruction that writes a register stores it, if it does.
+    /// Whether the only instruction that writes a register also stores it.
     fn is_stored_where_written(&self, range: LiveRange) -> bool {
         let writes = self.writes(range);
         let [(part, access)] = writes[..] else { return false };
@@ -146,7 +146,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Puts together what an instruction reads in rows: all lanes are read before one is written.
+    /// Assembles the tuples that an instruction reads: all lanes are read before the first is written.
     fn put_together(&mut self, inst: Inst, accesses: &[(LiveRange, usize, Access)]) -> Vec<(Lane, u32)> {
         let lanes = self.problem.lanes_at(inst).iter().filter(|lane| !lane.writes);
         let reads = |lane: &Lane| {
@@ -174,7 +174,7 @@ impl Machine<'_> {
         self.units(lane.member, unit + lane.offset).fill(value);
     }
 
-    /// What lives on behind a row is where it was.
+    /// Writes the value of a member that stays live after a tuple back to its place.
     fn go_on(&mut self, lane: Lane, value: u32) {
         let lives_on = covering(self.problem.segments(lane.member), write_point(lane.inst)).is_some();
         if let (Placement::Register(unit), true) = (self.allocation.placements[lane.member], lives_on) {
@@ -202,7 +202,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Goes from one block to another: all links read before they write.
+    /// Moves from one block to another: all links read before the first writes.
     fn go(&mut self, to: Block) {
         let insts = self.function.block_range(to);
         if insts.is_empty() {
@@ -239,8 +239,8 @@ impl Machine<'_> {
     }
 }
 
-/// Runs a function along random paths; panics where a read does not find what was written last. Says how many stores
-/// were saved.
+/// Runs a function along random paths. Panics if a read does not find the value that was written last. Returns the
+/// number of saved stores.
 pub(super) fn run(
     u: &mut Unstructured<'_>,
     function: &Function,

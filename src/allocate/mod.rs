@@ -1,12 +1,13 @@
-//! Allocation: a register of the hardware for every live range, or a place in memory.
+//! Allocation: a register of the hardware, or a place in memory, for every live range.
 //!
-//! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns
-//! live ranges to interval trees and evicts, [`fatpoint`] takes them off a stack and scans a histogram of places,
-//! and `lab::exact_allocation`, which tests hold them against, solves small problems to the end. [`check_allocation`] proves
-//! what they answer, knowing the problem alone.
+//! Several engines solve one [`Problem`]: [`briggs`] colours an interference graph, [`greedy`] assigns live ranges to
+//! interval trees and evicts, and [`fatpoint`] takes live ranges off a stack and scans a histogram of places. Tests
+//! compare them with `lab::exact_allocation`, which solves small problems optimally. [`check_allocation`] proves the
+//! results from the problem alone.
 //!
-//! The answer says how many registers a function needs, and what it must spill where there are fewer. The names in PTX
-//! are another colouring problem (`crate::rename`), and colours never cross from one to the other.
+//! An allocation shows how many registers a function needs, and which live ranges it must spill if there are fewer. The
+//! names of registers in PTX are a separate colouring problem (`crate::rename`), and no colour passes from one problem
+//! to the other.
 
 pub(crate) mod allocation;
 mod availability;
@@ -54,10 +55,10 @@ pub use used_fraction::UsedFraction;
 
 /// An allocator.
 pub trait Allocator {
-    /// Its name, as options spell it.
+    /// Returns the allocator's name, as options spell it.
     fn name(&self) -> &'static str;
 
-    /// Places every live range of a problem. An error says what no allocator could do; whatever can be placed by
-    /// spilling is.
+    /// Places every live range of a problem. An error means that no allocator can solve the problem. Otherwise live
+    /// ranges are spilled as needed.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError>;
 }

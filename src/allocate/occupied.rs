@@ -1,4 +1,4 @@
-//! The units of a file that are taken around one live range, as a mask of any width.
+//! The units of a file that are taken during one live range, as a mask of any width.
 
 use super::problem::{ClassData, is_place};
 
@@ -14,14 +14,14 @@ impl Occupied {
         self.words.clear();
     }
 
-    /// Frees all units, and hands out `words` words of the mask to be filled.
+    /// Frees all units, and returns `words` words of the mask to be filled.
     pub(crate) fn reset(&mut self, words: usize) -> &mut [u64] {
         self.words.clear();
         self.words.resize(words, 0);
         &mut self.words
     }
 
-    /// Takes `width` units from `unit` on.
+    /// Takes `width` units, beginning at `unit`.
     #[inline]
     pub(crate) fn add(&mut self, unit: u32, width: u32) {
         let last = ((unit + width - 1) / 64) as usize;
@@ -38,7 +38,7 @@ impl Occupied {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// The units that are taken, in order.
+    /// Returns the taken units, in order.
     pub(crate) fn units(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| {
             let mut rest = word;
@@ -55,20 +55,20 @@ impl Occupied {
         self.words.get(unit as usize / 64).is_some_and(|word| word >> (unit % 64) & 1 == 1)
     }
 
-    /// Whether `unit` is a place for a member of the class, within the register limit if there is one, that is free.
+    /// Whether `unit` is a free place for a member of the class, within the register limit if there is one.
     pub(crate) fn is_free(&self, class: &ClassData, unit: u32, register_limit: Option<u32>) -> bool {
         is_place(class, unit, register_limit.unwrap_or(u32::MAX))
             && !(unit..unit + class.width).any(|unit| self.is_taken(unit))
     }
 
-    /// The first free place for a member of the class.
+    /// Returns the first free place for a member of the class.
     pub(crate) fn first_free(&self, class: &ClassData, register_limit: Option<u32>) -> Option<u32> {
         let mut unit = 0;
         loop {
             if !is_place(class, unit, register_limit.unwrap_or(u32::MAX)) {
                 return None;
             }
-            // Behind the last unit that is in the way.
+            // Continue after the last taken unit.
             match (unit..unit + class.width).rev().find(|&unit| self.is_taken(unit)) {
                 None => return Some(unit),
                 Some(taken) => unit = self.first_untaken(taken + 1).next_multiple_of(class.align),
@@ -95,7 +95,7 @@ mod tests {
     use super::super::problem::File;
     use super::*;
 
-    /// The first free place is the one that trying all of them finds.
+    /// The first free place equals the result of trying all places.
     #[test]
     fn like_trying_them_all() {
         arbtest::arbtest(|u| {

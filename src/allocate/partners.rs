@@ -1,14 +1,14 @@
-//! Which places would save a copy.
+//! Places that would save a copy.
 //!
-//! A copy between two live ranges is none where both have one place; a lane of a tuple is none where the member has the
-//! lane's units. While a tuple has no place yet, its other members say where it would best be, and while a member has
-//! none, its other tuples do: so what belongs into one row comes together whoever is placed first.
+//! A copy needs no code if both of its live ranges have one place. A lane of a tuple needs no code if the member has
+//! the lane's units. While a tuple has no place, its other members suggest its place. While a member has no place, its
+//! other tuples suggest it. So the members of one row come together in any order of placement.
 
 use super::occupied::Occupied;
 use super::problem::{ClassData, LiveRange, Problem};
 use crate::analysis::Grouping;
 
-/// Somebody who would save a copy by standing `offset` units behind.
+/// A live range that would save a copy if it is placed `offset` units after this one.
 #[derive(Clone, Copy, Debug)]
 struct Partner {
     range: LiveRange,
@@ -16,10 +16,11 @@ struct Partner {
     frequency: f32,
 }
 
-/// A place beside somebody who is beside somebody counts this much of one that is.
+/// Weight of a suggestion by a partner's partner, compared with one by a partner.
 const AT_SECOND_HAND: f32 = 0.5;
 
-/// In a row of more lanes, only the first and the tuple itself look for a place for all: the others would ask the same.
+/// In longer rows, only the first lane and the tuple itself search for a place for the whole row: the other members
+/// would get the same result.
 const SHORT_ROW: usize = 16;
 
 /// The other sides of each live range's copies, links and lanes, most frequent first.
@@ -31,7 +32,7 @@ pub(super) struct Partners<'a> {
 }
 
 impl<'a> Partners<'a> {
-    /// Finds them. O(copies · log copies + lanes).
+    /// Collects the partners. O(copies · log copies + lanes).
     pub(super) fn new(problem: &'a Problem) -> Self {
         let mut sides: Vec<(LiveRange, LiveRange, f32)> = Vec::new();
         for copy in problem.copies() {
@@ -47,7 +48,7 @@ impl<'a> Partners<'a> {
         Self { alike: Grouping::new(problem.ranges().len(), alike), ..Self::of_lanes(problem) }
     }
 
-    /// The other sides of lanes alone.
+    /// Collects the partners by lanes alone.
     pub(super) fn of_lanes(problem: &'a Problem) -> Self {
         let sides = problem.lanes().iter().flat_map(|lane| {
             let (offset, frequency) = (lane.offset as i32, lane.frequency);
@@ -58,8 +59,8 @@ impl<'a> Partners<'a> {
         Self { problem, alike: Grouping::default(), lanes }
     }
 
-    /// The places of a live range that save a copy, the best first, where others have theirs already. O(lanes of its
-    /// lanes).
+    /// Computes the places at which a live range would save a copy, the best first, from the places that others have.
+    /// O(lanes of its lanes).
     pub(super) fn places(&self, range: LiveRange, unit: impl Fn(LiveRange) -> Option<u32>, out: &mut Vec<u32>) {
         let width = self.problem.class(range).width;
         let alike = self.alike.of(range).iter().filter(|&&other| self.problem.class(other).width == width);
@@ -74,7 +75,7 @@ impl<'a> Partners<'a> {
                 votes.push((place, partner.frequency));
                 continue;
             }
-            // Those of one row who have places mostly agree: the first speaks for all.
+            // Placed members of one row mostly agree, so the first of them is enough.
             let mut seconds = self.lanes.of(partner.range).iter().filter(|second| second.range != range);
             let placed = seconds.find_map(|second| Some((unit(second.range)?, second)));
             let Some((unit, second)) = placed else { continue };
@@ -91,9 +92,10 @@ impl<'a> Partners<'a> {
         out.extend(sums.iter().map(|&(place, _)| place));
     }
 
-    /// Places for all of a live range's most frequent row, where every member could be in its lane; none where somebody
-    /// of the row has a place already, or where it is in no row. Each is free at its place by itself, as `occupied`
-    /// says what is taken while somebody is live. O(lanes · (places + what `occupied` takes)).
+    /// Finds places for all of a live range's most frequent row, such that every member is in its lane. `None` if the
+    /// live range is in no row, or if the row fits nowhere or has a placed member. Each place is free for its member
+    /// alone; `occupied` computes the units that are taken while a member is live. O(lanes · (places + cost of
+    /// `occupied`)).
     pub(super) fn row(
         &self,
         range: LiveRange,

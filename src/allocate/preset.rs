@@ -1,4 +1,4 @@
-//! What is taken for granted of the hardware, and the coefficients of the algorithms: one preset for each source.
+//! Assumptions about the hardware, and coefficients of the algorithms: one preset for each source.
 
 use std::ops::Range;
 
@@ -14,55 +14,55 @@ use crate::target::machine::processor_number;
 /// A set of constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// General registers of 32 bits; `None`: as many as it takes.
+    /// Number of general 32-bit registers; `None`: unlimited.
     pub register_limit: Option<u32>,
-    /// Predicates.
+    /// Number of predicates.
     pub predicates: Option<u32>,
-    /// Two 16-bit values share a register.
+    /// Whether two 16-bit values share a register.
     pub packs_halves: bool,
-    /// The general registers that a call clobbers.
+    /// General registers that a call clobbers.
     pub caller_saved: Option<Range<u32>>,
-    /// General registers that hold something else all the time, as a stack pointer.
+    /// General registers that are reserved, for example for a stack pointer.
     pub reserved: Option<Range<u32>>,
-    /// What instructions name as one row of registers stands in one.
+    /// Whether operands that an instruction encodes as one row of registers are placed in a row.
     pub tuples: bool,
-    /// The most registers in a row of a matrix instruction of one warp; `None`: as many as its operand has.
+    /// Most registers in a row of a matrix instruction of one warp; `None`: the size of its operand.
     pub matrix_tuple: Option<u32>,
-    /// The most registers in a row of a matrix instruction of four warps; `None`: as many as its operand has.
+    /// Most registers in a row of a matrix instruction of four warps; `None`: the size of its operand.
     pub warpgroup_tuple: Option<u32>,
-    /// What spilling costs.
+    /// Cost model of spilling.
     pub cost: CostModel,
-    /// Which live ranges are candidates for spilling.
+    /// Candidates for spilling.
     pub eligibility: Eligibility,
-    /// What is copied in an arm of a diamond, and read nowhere else, costs what the copy does, too.
+    /// Whether a value that is copied in an arm of a diamond, and read nowhere else, also has the cost of its copy.
     pub aggregates_copies: bool,
-    /// How often loops are taken to turn; `None`: as the frequencies of their blocks say.
+    /// Assumed trip count of loops; `None`: as the frequencies of their blocks give.
     pub estimated_turns: Option<u32>,
-    /// The part of the registers that is used.
+    /// Fraction of the registers that is used.
     pub used_fraction: UsedFraction,
-    /// When two live ranges are merged.
+    /// Rules for merging two live ranges.
     pub coalescing: Coalescing,
-    /// When and how far live ranges are split at loops, where something is spilled.
+    /// Rules for splitting live ranges at loops if any is spilled.
     pub splitting: Splitting,
-    /// The code of the allocation is cleaned up.
+    /// Whether the code of the allocation is cleaned up.
     pub cleanup: bool,
-    /// The knobs of the fat-point allocator.
+    /// Knobs of the fat-point allocator.
     pub fatpoint: Knobs,
-    /// The most bytes of a thread's slots in local memory.
+    /// Most bytes of a thread's slots in local memory.
     pub most_local: u32,
 }
 
-/// The rules of conservative coalescing, in places that neighbours can take away ("degree").
+/// Rules of conservative coalescing. The unit is places that neighbours can take away ("degree").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coalescing {
-    /// Tests of degrees take a file to have no more registers than these; `None`: those of the register limit. What is placed may
-    /// have all of the register limit.
+    /// Most registers of a file for tests of degrees; `None`: the register limit. Placement may use all of the register
+    /// limit.
     pub degree_limit: Option<u32>,
-    /// A neighbour's degree counts this much.
+    /// Weight of a neighbour's degree.
     pub degree_factor: f32,
-    /// Both below this part of the places: always merged.
+    /// Both degrees below this fraction of the places: always merged.
     pub always_below: f32,
-    /// The merged one above this multiple of the places: never merged.
+    /// The merged degree above this multiple of the places: never merged.
     pub never_above: f32,
 }
 
@@ -73,21 +73,21 @@ const DOCUMENTED: Coalescing =
 /// "If a live range spans more than 100 instructions, split it at loop boundaries."
 const SPLIT_THRESHOLD: u32 = 100;
 
-/// The registers that cicc's degree tests count, as they are read from its code: it tests for more than 14 neighbours. It
-/// splits all live ranges where there are more than twenty times as many.
+/// Number of registers in cicc's degree tests, as read from its code: it tests for more than 14 neighbours. It splits
+/// all live ranges if there are more than twenty times as many.
 const K: u32 = 15;
 
 /// The cap of ptxas's pool of slots in local memory.
 const POOL: u32 = 1 << 20;
 
-/// Rows of 4 from sm_80 on, for `mma.sync`; of 8 before, for the accumulators of `wmma`.
+/// Rows of 4 from sm_80 on, for `mma.sync`; of 8 before sm_80, for the accumulators of `wmma`.
 const MATRIX_TUPLE: u32 = 4;
 
 impl Preset {
     /// The documented limits of the hardware, with plain costs: words moved to and from memory in one run.
     ///
-    /// 255 registers a thread, 7 predicates (CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA). Calls keep
-    /// R24 to R31, as NVIDIA's compilers are read to do it.
+    /// 255 registers a thread, 7 predicates (CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA). Calls
+    /// preserve R24 to R31, as NVIDIA's compilers are read to do it.
     pub const HW: Preset = Preset {
         register_limit: Some(255),
         predicates: Some(7),
@@ -119,8 +119,8 @@ impl Preset {
         most_local: POOL,
     };
 
-    /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
-    /// they are here to be measured. K serves tests of degrees: no kernel has so few registers.
+    /// The constants of cicc's allocator, as read from its code. K = 15 and the factor 0.8 may be misreadings: they are
+    /// here to be measured. K applies only to tests of degrees: no kernel has so few registers.
     pub const CICC: Preset = Preset {
         register_limit: Some(255),
         predicates: Some(8),
@@ -150,7 +150,7 @@ impl Preset {
         most_local: POOL,
     };
 
-    /// The constants of ptxas's allocator as they are read from its code: 15 for each word that is moved.
+    /// The constants of ptxas's allocator, as read from its code: a cost of 15 for each word that is moved.
     pub const PTXAS: Preset = Preset {
         register_limit: Some(255),
         predicates: Some(7),
@@ -181,14 +181,15 @@ impl Preset {
     /// All presets.
     pub const ALL: [&'static Preset; 3] = [&Self::HW, &Self::CICC, &Self::PTXAS];
 
-    /// Sets what the processor of that name, `sm_75`, has otherwise: before sm_80 there are accumulators in rows of 8.
+    /// Sets the values that differ on the processor of this name, for example `sm_75`: before sm_80, accumulators are
+    /// in rows of 8.
     fn for_processor(&mut self, name: &str) {
         if processor_number(name).is_some_and(|number| number < 80) {
             self.matrix_tuple = self.matrix_tuple.map(|_| 8);
         }
     }
 
-    /// The preset that options ask for, on the processor of that name.
+    /// Returns the preset that the options select, for the processor of this name.
     pub fn of(config: &Config, processor: &str) -> Self {
         let mut preset = match config.preset {
             PresetName::Hw => Self::HW,
@@ -200,7 +201,7 @@ impl Preset {
         preset
     }
 
-    /// The same for a kernel of so many registers.
+    /// Returns the same preset for a kernel with this number of registers.
     pub fn with_registers(self, registers: u32) -> Self {
         Self { register_limit: Some(self.used_fraction.of(registers)), ..self }
     }
@@ -252,7 +253,7 @@ impl Preset {
         }
     }
 
-    /// How many units one general register counts: halves, where those are packed.
+    /// Returns the number of units in one general register: two if 16-bit values are packed.
     pub(in crate::allocate) fn units_per_register(&self) -> u32 {
         if self.packs_halves { 2 } else { 1 }
     }
@@ -268,7 +269,7 @@ mod tests {
         Preset::of(&Config::resolve(&layers).expect(settings), "sm_90")
     }
 
-    /// Every setting of the table changes the preset, and nothing else does.
+    /// Every setting of the table changes the preset, and no other setting does.
     #[test]
     fn settings_change_constants() {
         for spec in SETTINGS {
@@ -283,7 +284,8 @@ mod tests {
         assert_eq!(preset(""), Preset::HW);
     }
 
-    /// A preset is the one that is named, with settings on top; what a preset says of degrees is no register limit.
+    /// A preset is selected by name, and settings are applied on top. The degree limit of a preset is no register
+    /// limit.
     #[test]
     fn presets_by_name() {
         assert_eq!(preset("preset=cicc"), Preset::CICC);
@@ -293,7 +295,7 @@ mod tests {
         assert_eq!(preset("preset=cicc;allocator-set=degree-limit=none").coalescing.degree_limit, None);
     }
 
-    /// Rows of 8 are of processors before sm_80.
+    /// Processors before sm_80 have rows of 8.
     #[test]
     fn rows_by_processor() {
         let row = |processor: &str| {

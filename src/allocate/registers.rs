@@ -1,4 +1,4 @@
-//! The places of one register file: who holds them, and which are free.
+//! Places of one register file: their holders, and free ones.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::analysis::{IntervalTree, Segment};
 #[derive(Clone, Debug)]
 pub(super) struct Registers<T> {
     availability: Availability,
-    /// By unit: who holds it when.
+    /// By unit: its holders over time.
     holders: Vec<IntervalTree<T>>,
     occupied: Occupied,
 }
 
 impl<T: Copy> Registers<T> {
-    /// A file with all units free. It has room for more than `units`.
+    /// Creates a file with all units free. It may grow beyond `units`.
     pub(super) fn new(timeline: Arc<Timeline>, units: u32) -> Self {
         let availability = Availability::new(timeline, units);
         Self { availability, holders: Vec::new(), occupied: Occupied::default() }
@@ -35,7 +35,7 @@ impl<T: Copy> Registers<T> {
         }
     }
 
-    /// Takes units back.
+    /// Frees units.
     pub(super) fn vacate(&mut self, segments: &[Segment], units: Range<u32>) {
         for unit in units {
             self.holders[unit as usize].remove(segments);
@@ -43,13 +43,13 @@ impl<T: Copy> Registers<T> {
         }
     }
 
-    /// The units that are held at some time in the segments.
+    /// Returns the units that are taken at some time in the segments.
     pub(super) fn occupied(&mut self, segments: &[Segment]) -> &Occupied {
         self.availability.occupied(segments, &mut self.occupied);
         &self.occupied
     }
 
-    /// A place that is free at all of these segments: the first of the wanted ones, else the lowest.
+    /// Returns a place that is free in all of these segments: the first free one of the wanted places, else the lowest.
     pub(super) fn free_place(
         &mut self,
         class: &ClassData,
@@ -64,12 +64,12 @@ impl<T: Copy> Registers<T> {
             .or_else(|| occupied.first_free(class, register_limit))
     }
 
-    /// The lowest free place, whatever the register limit is.
+    /// Returns the lowest free place, without regard to the register limit.
     pub(super) fn place_beyond(&mut self, class: &ClassData, segments: &[Segment]) -> u32 {
         self.free_place(class, segments, None, &[]).unwrap_or(0)
     }
 
-    /// Who holds a unit at a time that is wanted, each time that he does.
+    /// Returns the holders of a unit during the segments. A holder is repeated for each time that it holds the unit.
     pub(super) fn holders<'a>(&'a self, unit: u32, segments: &'a [Segment]) -> impl Iterator<Item = T> + 'a {
         let holders = self.holders.get(unit as usize);
         holders.into_iter().flat_map(|tree| tree.overlaps(segments)).map(|overlap| overlap.owner)

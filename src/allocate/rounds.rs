@@ -1,4 +1,4 @@
-//! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
+//! Rounds: before spill code exists, a spilled live range becomes a short one for each use and definition.
 
 use super::allocation::{Allocation, AllocationStatistics};
 use super::placement::{Placement, SpillSlot};
@@ -6,20 +6,20 @@ use super::problem::{Access, CopyInst, Lane, Link, LiveRange, Problem, ProblemBu
 use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};
 
-/// What a live range of a round is in the problem that was given.
+/// The origin of a round's live range in the given problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// A live range.
     Whole(LiveRange),
-    /// The register for one access to a spilled one, by the access's number.
+    /// The register for one access to a spilled live range, by the access's number.
     Piece(usize),
 }
 
-/// A problem as it is given, and as it is when some of its live ranges are spilled.
+/// The given problem, and the problem after some of its live ranges are spilled.
 #[derive(Debug)]
 pub(super) struct Rounds<'a> {
     given: &'a Problem,
-    /// The problem of this round; `None`: the one that was given.
+    /// The problem of this round; `None`: the given problem.
     changed: Option<Problem>,
     origins: IndexVec<LiveRange, Origin>,
     slots: IndexVec<LiveRange, Option<SpillSlot>>,
@@ -27,7 +27,7 @@ pub(super) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// The first round.
+    /// Creates the first round.
     pub(super) fn new(given: &'a Problem) -> Self {
         Self {
             given,
@@ -38,12 +38,12 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// The problem of this round.
+    /// Returns the problem of this round.
     pub(super) fn problem(&self) -> &Problem {
         self.changed.as_ref().unwrap_or(self.given)
     }
 
-    /// Spills live ranges of this round, which begins the next. O(problem).
+    /// Spills live ranges of this round, and begins the next round. O(problem).
     pub(super) fn spill(&mut self, ranges: &[LiveRange]) {
         for &range in ranges {
             if let Origin::Whole(given) = self.origins[range] {
@@ -58,7 +58,7 @@ impl<'a> Rounds<'a> {
         let given = self.given;
         let mut builder = ProblemBuilder::like(given);
         let mut origins: IndexVec<LiveRange, Origin> = IndexVec::new();
-        // By live range that was given: itself, or its first piece.
+        // By given live range: its new live range, or its first piece.
         let mut firsts = IndexVec::new();
         for (range, data) in given.ranges().iter_enumerated() {
             let accesses = given.accesses(range);
@@ -84,13 +84,13 @@ impl<'a> Rounds<'a> {
             let from = firsts[from].index() + self.piece_at(from, inst, Access::reads);
             builder.copy(CopyInst { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
         }
-        // What is spilled is reloaded into its lane, and stored from there.
+        // A spilled member is reloaded into its lane, and stored from there.
         for &lane in given.lanes().iter().filter(|lane| self.slots[lane.member].is_none()) {
             builder.lane(Lane { tuple: firsts[lane.tuple], member: firsts[lane.member], ..lane });
         }
         for &Link { start, to, from, frequency } in given.links() {
             if self.slots[to].is_none() {
-                // A part whose value comes from memory starts anew, and is near nobody.
+                // The value of this part comes from memory, so it starts as a new value, and no partner attracts it.
                 let from = if self.slots[from].is_none() { from } else { to };
                 builder.link(Link { start, to: firsts[to], from: firsts[from], frequency });
             }
@@ -99,7 +99,8 @@ impl<'a> Rounds<'a> {
         self.changed = Some(builder.finish());
     }
 
-    /// Which of a spilled live range's pieces it is that an instruction uses; 0 for one that is not spilled.
+    /// Returns the index of the piece of a spilled live range that an instruction uses; 0 if the live range is not
+    /// spilled.
     fn piece_at(&self, range: LiveRange, inst: Inst, wanted: fn(&Access) -> bool) -> usize {
         if self.slots[range].is_none() {
             return 0;
@@ -108,7 +109,7 @@ impl<'a> Rounds<'a> {
         accesses.iter().position(|access| access.inst == inst && wanted(access)).unwrap_or(0)
     }
 
-    /// The allocation of the problem that was given, where every live range of this round has a place.
+    /// Returns the allocation of the given problem, after every live range of this round has a place.
     pub(super) fn allocation(&self, units: &IndexVec<LiveRange, u32>, statistics: AllocationStatistics) -> Allocation {
         let mut allocation = Allocation { statistics, ..Allocation::blank(self.given) };
         for (range, &slot) in self.slots.iter_enumerated() {

@@ -1,4 +1,4 @@
-//! Small problems with a known answer, for every engine, and allocations that the checker must refuse.
+//! Every engine on small problems with a known answer, and allocations that the checker must refuse.
 
 use super::briggs::Briggs;
 use super::fatpoint::Fatpoint;
@@ -13,13 +13,13 @@ fn problem(body: &str) -> Problem {
     Problem::parse(&format!("{HEAD}{body}end\n")).unwrap_or_else(|error| panic!("{error}\n{body}"))
 }
 
-/// What each engine finds, proved by the checker.
+/// Returns the result of each engine, after the checker has proved it.
 fn solve(problem: &Problem) -> Vec<(Allocation, Costs)> {
     let engines: [&dyn Allocator; 4] =
         [&Greedy::default(), &Briggs::default(), &Fatpoint::default(), &Solver::default()];
     let solved = engines.into_iter().filter_map(|engine| {
         let allocation = match engine.allocate(problem) {
-            // For the one that keeps to register limits this is no problem to be solved.
+            // The engine that respects register limits cannot solve this problem.
             Err(ProblemError::LimitNotMet { .. }) if engine.name() == "fatpoint" => return None,
             found => found.unwrap_or_else(|error| panic!("{}: {error}", engine.name())),
         };
@@ -33,7 +33,7 @@ fn refusal(body: &str) -> String {
     problem(body).validate().expect_err("the problem is not sound").to_string()
 }
 
-/// A pair is aligned, and the single register fits beside it.
+/// A pair is aligned, and a single register fits beside it.
 #[test]
 fn pairs_are_aligned() {
     let problem = problem(
@@ -46,7 +46,8 @@ fn pairs_are_aligned() {
     }
 }
 
-/// What is written early where a block starts, that its own value comes into round a loop, meets what lives there.
+/// An early write at the start of a block into which its own earlier value is live, around a loop, conflicts with the
+/// values that are live there.
 #[test]
 fn what_is_written_in_the_midst_of_a_segment_interferes() {
     let problem = problem(
@@ -59,7 +60,7 @@ fn what_is_written_in_the_midst_of_a_segment_interferes() {
     }
 }
 
-/// Three registers for four values: the one that is cheapest to spill is, and its accesses get registers.
+/// With three registers for four values, the cheapest value is spilled, and its accesses get registers.
 #[test]
 fn the_cheapest_is_spilled() {
     let problem = problem(
@@ -74,7 +75,8 @@ fn the_cheapest_is_spilled() {
     }
 }
 
-/// What one instruction reads does not fit: it is exempted, and counted, or the least register limit that would do is named.
+/// If the operands of one instruction do not fit, they exceed the limit and are counted, or the error has the least
+/// possible register limit.
 #[test]
 fn an_instruction_wider_than_the_limit() {
     let problem = problem(
@@ -91,7 +93,7 @@ fn an_instruction_wider_than_the_limit() {
     assert!(error.ends_with("file R needs 3 at one instruction; raise the register limit to 3"), "{error}");
 }
 
-/// What is live across a call keeps clear of what the call clobbers; what it reads and returns need not.
+/// A value that is live across a call avoids its clobbers. Operands and results of the call need not.
 #[test]
 fn clobbers_are_kept_clear_of() {
     let problem = problem(
@@ -106,7 +108,7 @@ fn clobbers_are_kept_clear_of() {
     }
 }
 
-/// The two sides of a copy that do not interfere end in one place, a narrow value in a wide register too.
+/// The two sides of a copy that do not interfere get one place, also a narrow value in a wide register.
 #[test]
 fn copies_disappear() {
     let same = "file R budget 8\nclass A R\nrange A cost 1 live 2..17 write 0*1 read 4*1\n\
@@ -124,7 +126,8 @@ fn copies_disappear() {
     assert_eq!(allocation.statistics.merged_copies, 1);
 }
 
-/// What a preset takes for K bounds tests of degrees and not the registers: what fits the register limit gets places.
+/// A preset's K bounds the tests of degrees and not the registers: everything that fits the register limit gets a
+/// place.
 #[test]
 fn a_degree_limit_is_no_limit() {
     let all: String = (0..9).map(|_| "range A cost 1 live 2..9 write 0*1 read 2*1\n").collect();
@@ -136,7 +139,7 @@ fn a_degree_limit_is_no_limit() {
     }
 }
 
-/// A copy of what is fixed beyond the register limit stays a copy: nobody else may be there.
+/// A copy of a value that is fixed beyond the register limit stays a copy: no other live range may be placed there.
 #[test]
 fn beyond_the_limit_is_for_the_fixed_alone() {
     let problem = problem(
@@ -148,7 +151,8 @@ fn beyond_the_limit_is_for_the_fixed_alone() {
     }
 }
 
-/// Two live ranges at one place, a place out of line, a spilled one without registers: the checker finds each.
+/// The checker finds two live ranges at one place, a place out of alignment, and a spilled live range without
+/// registers.
 #[test]
 fn the_checker_refuses() {
     let problem = problem(
@@ -163,11 +167,17 @@ fn the_checker_refuses() {
         changed.placements[LiveRange(range)] = placement;
         check_allocation(&problem, &changed).expect_err("a wrong allocation").to_string()
     };
-    assert_eq!(changed(1, Placement::Register(1)), "lr1: unit 1 is no place for it");
-    assert_eq!(changed(1, Placement::Register(4)), "lr1: unit 4 is no place for it");
-    assert_eq!(changed(3, Placement::Register(2)), "lr3: is fixed, or must have a register, and does not");
-    assert_eq!(changed(3, Placement::Spilled(SpillSlot(0))), "lr3: is fixed, or must have a register, and does not");
-    assert_eq!(changed(0, Placement::Spilled(SpillSlot(0))), "lr0: spilled, without a register at instruction 0");
+    assert_eq!(changed(1, Placement::Register(1)), "lr1: may not be at unit 1");
+    assert_eq!(changed(1, Placement::Register(4)), "lr1: may not be at unit 4");
+    assert_eq!(
+        changed(3, Placement::Register(2)),
+        "lr3: is not at its fixed place, or lacks a register that it must have"
+    );
+    assert_eq!(
+        changed(3, Placement::Spilled(SpillSlot(0))),
+        "lr3: is not at its fixed place, or lacks a register that it must have"
+    );
+    assert_eq!(changed(0, Placement::Spilled(SpillSlot(0))), "lr0: is spilled, but has no register at instruction 0");
     let Placement::Register(unit) = good.placements[LiveRange(1)] else { panic!("there is room") };
     assert_eq!(changed(0, Placement::Register(unit + 1)), "lr0: overwritten by lr1 at point 6");
     let mut short = good.clone();
@@ -175,7 +185,7 @@ fn the_checker_refuses() {
     assert_eq!(check_allocation(&problem, &short), Err(AllocationError::Size));
 }
 
-/// Two spilled live ranges may share a slot only if they are not live at once.
+/// Two spilled live ranges may share a slot only if they are never live at once.
 #[test]
 fn slots_are_checked() {
     let problem = problem(
@@ -195,7 +205,7 @@ fn slots_are_checked() {
     assert_eq!(spill(1, 0), Err(AllocationError::Slot { range: LiveRange(0), other: LiveRange(1) }));
 }
 
-/// Every demand that cannot be met is named with its live range.
+/// Every impossible demand is reported with its live range.
 #[test]
 fn unsound_problems() {
     let live = "live 2..9 write 0*1 read 2*1\n";
@@ -233,11 +243,11 @@ fn unsound_problems() {
     );
 }
 
-/// A text that is no problem is refused with its line.
+/// An invalid text is refused with its line.
 #[test]
 fn unreadable_problems() {
     let parse = |text: &str| Problem::parse(text).expect_err("no problem").to_string();
-    assert_eq!(parse(""), "line 1: the text ends before 'end'");
+    assert_eq!(parse(""), "line 1: the problem has no 'end'");
     assert_eq!(parse("mfv 1\n"), "line 1: a problem begins with 'allocation 1'");
     assert_eq!(parse("allocation 1\nclass A R\n"), "line 2: there is no file 'R'");
     assert_eq!(parse("allocation 1\nfile R budget many\n"), "line 2: 'many' is no number");
@@ -246,12 +256,15 @@ fn unreadable_problems() {
     assert_eq!(parse("allocation 1\nfile R\ncopy 1 lr0 = lr1 * 1\nend\n"), "line 3: there is no lr0");
 }
 
-/// Control flow that leads nowhere, begins anew or leaves instructions out is refused, and a text that says it wrongly.
+/// Control flow with a wrong successor, overlapping blocks or missing instructions is refused, and so are texts with
+/// syntax errors in it.
 #[test]
 fn unsound_flow() {
     let with = |flow: &str| format!("file R\nclass A R\nrange A live 2..9 write 0*1 read 2*1\n{flow}\n");
     let refused = |block: u32| {
-        format!("bb{block}: does not begin where the block before ends, leads to no block, or leaves out instructions")
+        format!(
+            "bb{block}: does not begin where the previous block ends, has an unknown successor, or leaves out instructions"
+        )
     };
     assert_eq!(problem(&with("block 0..2 -> 1\nblock 2..3 -> 0")).validate(), Ok(()));
     assert_eq!(refusal(&with("block 0..2 -> 2\nblock 2..3")), refused(0));
@@ -260,10 +273,10 @@ fn unsound_flow() {
     assert_eq!(refusal(&with("block 0..2")), refused(0));
     let parse = |flow: &str| Problem::parse(&format!("{HEAD}{}end\n", with(flow))).expect_err("no problem").to_string();
     assert_eq!(parse("block 0"), "line 6: a block is 'block FROM..TO -> BLOCK …'");
-    assert_eq!(parse("pure 3 2"), "line 6: 2: pure instructions stand in order");
+    assert_eq!(parse("pure 3 2"), "line 6: 2: pure instructions must be in order");
 }
 
-/// The problem of a function: widths, clobbers of calls, tied operands, copies, and the cost of spilling.
+/// The problem of a function has widths, clobbers of calls, tied operands, copies, and spill costs.
 #[test]
 fn of_a_function() {
     let function = Function::parse(
@@ -296,8 +309,8 @@ fn of_a_function() {
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));
 }
 
-/// A block number is the same in all threads of a warp, and by the preset's factor dearer to spill than a thread
-/// number.
+/// A block index is the same in all threads of a warp. By the preset's factor, it is more expensive to spill than a
+/// thread index.
 #[test]
 fn uniform_values_cost_more() {
     let function = Function::parse(

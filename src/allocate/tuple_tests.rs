@@ -1,4 +1,4 @@
-//! Rows of registers: which tuples a function has, and that values arrive in them and come out of them.
+//! Rows of registers: the tuples of a function, and that values arrive in them and come out of them.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use crate::fuzzing::{Options, lowered_function};
 use crate::lab::exact_allocation::Solver;
 
 /// A loop around a matrix instruction in inline assembly, whose accumulators are read and written in one row. `%4`, in
-/// its second row, lives on; `%0`, once in that row and once beside it, is held.
+/// its second row, stays live. `%0`, once in that row and once outside it, is held.
 const MATRIX: &str = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode LDV_i32_v4\nopcode STV_i32_v2\nopcode BRA\n\
     regs %0 B32 B32 B32 B32 B32 B32\n@0 = \"mma.sync {$0, $1}, {$4, $5}, {$0, $1};\"\n\
     bb0: frequency 1.0 depth 0 -> bb1\n  %0, %1, %2, %3 = LDV_i32_v4 0, 0, 1, 3, 32, 0 :: read global\n\
@@ -37,7 +37,7 @@ fn engines() -> [&'static dyn Allocator; 3] {
     [&GREEDY, &*BRIGGS, &*FATPOINT]
 }
 
-/// Loads, stores and matrix instructions make tuples of their shapes; what is tied is read and written in one.
+/// Loads, stores and matrix instructions make tuples of their shapes; tied operands are read and written in one tuple.
 #[test]
 fn tuples_of_a_function() {
     let problem = Problem::by_name(&matrix(), &Preset::HW).expect("no PHIs");
@@ -51,7 +51,7 @@ fn tuples_of_a_function() {
     );
     assert_eq!(lines("lane 1 lr5"), "lane 1 lr5 + 0 = lr2 * 8\nlane 1 lr5 + 1 = lr3 * 8");
     assert_eq!(lines("lane 1 lr6"), "lane 1 lr6 + 0 = lr1 * 8\nlane 1 lr6 + 1 = lr0 * 8");
-    // Held beside a row, in a row and on; read and written in a row.
+    // Held outside a row; in a row and live afterwards; read and written in a row.
     assert!(lines("range B32").contains("live 3..13 late-write 0*1 late-read 1*8 read 3*1"), "{text}");
     assert!(lines("range B32").contains("live 3..5 6..8 late-write 0*1 read 1*8"), "{text}");
     assert!(lines("range B32").contains("read 1*8 late-write 1*8"), "{text}");
@@ -61,7 +61,7 @@ fn tuples_of_a_function() {
     assert!(packed.classes().iter_enumerated().any(|(_, class)| (class.width, class.align) == (8, 8)));
 }
 
-/// With room enough every member stands in its lanes, and nothing is moved.
+/// With enough registers, every member is in its lanes, and no move is needed.
 #[test]
 fn lanes_are_met() {
     let function = Function::parse(
@@ -79,7 +79,7 @@ fn lanes_are_met() {
     }
 }
 
-/// A member away from its lane costs a move, and two where the tuple is put where it lives on.
+/// A member outside its lane costs a move, and two moves if the tuple takes the place in which the member stays live.
 #[test]
 fn moves_are_counted() {
     let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R\nclass T R width 2 align 2\n\
@@ -99,7 +99,7 @@ fn moves_are_counted() {
     assert!(moves([2, 3, 3]).is_err());
 }
 
-/// What goes on behind a tuple is written there: another tuple that is still live must not have its place.
+/// A member that resumes after a tuple is written there: another tuple that is still live must not have its place.
 #[test]
 fn the_checker_knows_what_goes_on() {
     let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R width 1 align 1 bytes 4\n\
@@ -124,7 +124,7 @@ fn the_checker_knows_what_goes_on() {
     }
 }
 
-/// What a row wider than the register limit would hold is left as it is.
+/// A row that is wider than the register limit makes no tuple.
 #[test]
 fn wider_than_the_limit() {
     let preset = Preset { register_limit: Some(3), caller_saved: None, ..Preset::HW };
@@ -134,7 +134,7 @@ fn wider_than_the_limit() {
     assert!(!problem.lanes().is_empty());
 }
 
-/// A register is somewhere wherever it was without tuples: in its own place, or in a tuple.
+/// Checks that a register is live, in its own place or in a tuple, wherever it would be live without tuples.
 fn nothing_is_lost(function: &Function, preset: &Preset) {
     let with = Problem::by_name(function, preset).expect("no PHIs");
     let without = Problem::by_name(function, &Preset { tuples: false, ..preset.clone() }).expect("no PHIs");
@@ -153,8 +153,8 @@ fn nothing_is_lost(function: &Function, preset: &Preset) {
     }
 }
 
-/// On every path every instruction finds in its rows what was written last, and what it writes to them arrives: in
-/// every engine's allocation, whatever is spilled.
+/// On every path, every instruction finds in its rows the values that were written last, and its results leave the
+/// rows. This holds for every engine's allocation and any spills.
 #[test]
 fn values_arrive_in_rows() {
     let lanes = Cell::new(0);

@@ -1,29 +1,30 @@
-//! How many of a kernel's registers are used, for the sake of occupancy.
+//! Number of a kernel's registers that are used, to allow higher occupancy.
 //!
-//! ptxas is read to hold its demand for registers against a part of those that there are: a piecewise linear function of
-//! their number, flat up to 160 and rising to all of them at 255. Fewer registers let more warps run at once.
+//! ptxas is read to compare its demand for registers with a fraction of the available ones. The fraction is a piecewise
+//! linear function of their number, constant up to 160 and rising to all of them at 255. With fewer registers, more
+//! warps are resident.
 
-/// The part of the registers that is used.
+/// Fraction of the registers that is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsedFraction {
-    /// Whether only a part is.
+    /// Whether only a fraction is used.
     pub is_on: bool,
-    /// That of up to [`FLAT`] registers: ptxas's coefficient of 0.2.
+    /// Fraction of up to [`FLAT`] registers: ptxas's coefficient of 0.2.
     pub least: f32,
 }
 
-/// Up to so many registers the part is the least.
+/// Number of registers up to which the fraction is the least.
 const FLAT: f32 = 160.0;
-/// From here on it is all of them.
+/// Number of registers from which on all are used.
 const ALL: f32 = 255.0;
-/// With fewer, ptxas compiles nothing.
+/// Fewest registers with which ptxas compiles.
 const FEWEST: u32 = 16;
 
 impl UsedFraction {
     /// All registers are used.
     pub const OFF: Self = Self { is_on: false, least: 0.2 };
 
-    /// The registers that are used of so many.
+    /// Returns the number of registers that are used.
     pub fn of(&self, registers: u32) -> u32 {
         if !self.is_on {
             return registers;
@@ -39,7 +40,8 @@ impl UsedFraction {
 mod tests {
     use super::*;
 
-    /// A fifth of few, all of 255, and what lies between; never more than there are, and never fewer than ptxas takes.
+    /// A fifth of few registers, all of 255, and values in between; never more than available, and never fewer than
+    /// ptxas needs.
     #[test]
     fn parts() {
         let on = UsedFraction { is_on: true, ..UsedFraction::OFF };

@@ -1,34 +1,35 @@
-//! Candidates: the copies that the coalescer considers, each with what decides when its turn comes.
+//! Candidates: the copies that the coalescer considers, each with the data that determines its priority.
 
 use super::program::Program;
 use crate::function::{Block, Inst, Role, VReg};
 use crate::index::IndexVec;
 
-/// A copy that may be merged away. Registers are roots at the time of collection.
+/// A copy that may be merged. Registers are roots at the time of collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
     /// The copy.
     pub(super) inst: Inst,
-    /// The block that it stands in.
+    /// The block of the copy.
     pub(super) block: Block,
-    /// The register written.
+    /// The register that is written.
     pub(super) dst: VReg,
-    /// The register read.
+    /// The register that is read.
     pub(super) src: VReg,
-    /// How often the block runs.
+    /// Frequency of the block.
     pub(super) frequency: f64,
-    /// Instructions, uses and spill weight of the two registers: the heavier copy goes first among equals.
+    /// Instructions, uses and spill weight of the two registers. Among equally frequent copies, the heavier one goes
+    /// first.
     pub(super) weight: f64,
-    /// The terminal rule makes it wait: see [`crate::config::Config::terminal_rule`].
+    /// Whether the terminal rule defers it: see [`crate::config::Config::terminal_rule`].
     pub(super) waits: bool,
 }
 
-/// Whether a function has any copy to consider: the common early exit.
+/// Whether a function has any copy to consider. If not, the coalescer returns early.
 pub(super) fn any(program: &Program<'_>) -> bool {
     program.copies().next().is_some()
 }
 
-/// All copies that remain, in layout order, within the limits that the options set.
+/// Returns all remaining copies, in layout order, within the limits of the options.
 pub(super) fn collect(program: &Program<'_>, frequencies: &IndexVec<Block, f64>) -> Vec<Candidate> {
     let function = program.function;
     let options = program.options;
@@ -49,7 +50,7 @@ pub(super) fn collect(program: &Program<'_>, frequencies: &IndexVec<Block, f64>)
     candidates
 }
 
-/// The registers that candidates name, sorted, each once.
+/// Returns the registers of candidates, sorted, each once.
 pub(super) fn registers(candidates: &[Candidate]) -> Vec<VReg> {
     let mut registers: Vec<VReg> = candidates.iter().flat_map(|candidate| [candidate.dst, candidate.src]).collect();
     registers.sort_unstable();
@@ -57,15 +58,15 @@ pub(super) fn registers(candidates: &[Candidate]) -> Vec<VReg> {
     registers
 }
 
-/// The weight of a register: the instructions that name it, its uses, and what a spill of it would cost, a store for
-/// each definition and a load for each use at the frequency of the copy.
+/// Returns the weight of a register: its instructions, its uses, and the cost of spilling it. Spilling costs a store
+/// for each definition and a load for each use, at the frequency of the copy.
 fn weight(program: &Program<'_>, reg: VReg, frequency: f64) -> f64 {
     let count = program.count(reg);
     let instructions = f64::from(count.defs + count.uses);
     instructions + f64::from(count.uses) + frequency * instructions
 }
 
-/// Whether a block holds nothing but copies and its end, as blocks on split edges do.
+/// Whether a block has only copies and its terminators, like blocks on split edges.
 fn is_split_edge(program: &Program<'_>, block: Block) -> bool {
     let function = program.function;
     function.succs(block).len() == 1
@@ -74,15 +75,17 @@ fn is_split_edge(program: &Program<'_>, block: Block) -> bool {
             .all(|inst| matches!(function.role(inst), Role::Copy | Role::Debug) || !function.effects(inst).is_pure())
 }
 
-/// A copy whose one register no other copy names gains nothing by going first: where its other register is copied again
-/// in the same block, it waits, so that the copy with more at stake is merged before it.
+/// Applies the terminal rule. If one register of a copy is in no other copy, the copy gains nothing from an early
+/// merge. If its other register is copied again in the same block, the copy waits, so that the copy with more at stake
+/// is merged before it.
 fn apply_terminal_rule(program: &Program<'_>, candidates: &mut [Candidate]) {
     let mut degree: IndexVec<VReg, u32> = IndexVec::filled(0, program.num_regs());
     for candidate in candidates.iter() {
         degree[candidate.dst] += 1;
         degree[candidate.src] += 1;
     }
-    // Copies per register in the block at hand; only the block's own entries are touched, and wiped after it.
+    // Number of copies for each register in the current block. Only the block's entries are written, and reset after
+    // it.
     let mut in_block: IndexVec<VReg, u32> = IndexVec::filled(0, program.num_regs());
     for copies in candidates.chunk_by_mut(|a, b| a.block == b.block) {
         for candidate in copies.iter() {

@@ -1,4 +1,4 @@
-//! The census of a function's moves: how many of each family, and how often they run.
+//! Census of a function's moves: the number and the executions of each kind.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use crate::function::{Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 use crate::target::{Classification, CopyFamily};
 
-/// What a move is, for the census. One move counts once.
+/// Kind of a move in the census. Each move counts once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MoveKind {
     /// A copy between registers of one class.
     Copy,
-    /// Such a copy, of a register that only one constant writes.
+    /// A copy of a register that is written only by one constant.
     CopyOfConstant,
     /// A move of an immediate.
     Immediate,
@@ -19,22 +19,22 @@ pub enum MoveKind {
     Symbol,
     /// A read of a special register.
     SpecialRegister,
-    /// The address of the stack frame, or in it.
+    /// An address of the stack frame, or of an object in it.
     FrameAddress,
     /// A conversion between register classes that keeps the low bits.
     CrossClass,
-    /// Registers put together into a wider one.
+    /// Several registers assembled into a wider one.
     Pack,
-    /// A register taken apart, or one part of it.
+    /// A register divided into its parts, or one part extracted.
     Unpack,
-    /// An unpack of what one pack alone made.
+    /// An unpack of a register that only one pack writes.
     RoundTrip,
     /// A conversion between address spaces.
     AddressSpace,
 }
 
 impl MoveKind {
-    /// The kind's name in statistics.
+    /// Returns the kind's name in statistics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -52,12 +52,12 @@ impl MoveKind {
     }
 }
 
-/// How many moves of a kind there are.
+/// Number of moves of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// How many stand in the code.
+    /// Moves in the code.
     pub count: u64,
-    /// How many run in one run of the function, by the blocks' frequencies.
+    /// Moves that one run of the function executes, by the blocks' frequencies.
     pub executed: f64,
 }
 
@@ -105,7 +105,7 @@ fn kind(function: &Function, definitions: &Definitions, inst: Inst, family: Copy
     })
 }
 
-/// The definition of each register that has just one.
+/// The definition of each register that has only one.
 struct Definitions(IndexVec<VReg, Definition>);
 
 #[derive(Clone, Copy)]

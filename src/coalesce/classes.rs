@@ -1,7 +1,7 @@
-//! Congruence classes: registers merged so far, with one live range for each class.
+//! Congruence classes: sets of merged registers, with one live range for each class.
 //!
-//! A class's live range is a sorted list of disjoint segments that carry roots of values. Where the ranges of two
-//! classes overlap with equal roots, both hold the same bits, and the union holds them once.
+//! A class's live range is a sorted list of disjoint segments with roots of values. Where the ranges of two classes
+//! overlap with equal roots, both hold the same bits, and their union has the overlap once.
 
 use super::candidates::Candidate;
 use super::program::{Fate, Program};
@@ -14,30 +14,30 @@ use crate::index::IndexVec;
 use crate::stats::CopyRefusal;
 use crate::target::CopyFamily;
 
-/// What is known of one class, by its root register.
+/// Data of one class, by its root register.
 #[derive(Clone, Debug, Default)]
 struct Class {
     segments: Vec<Segment>,
-    /// All segments lie in one block.
+    /// Whether all segments lie in one block.
     local: bool,
-    /// A member is the address of a stack slot, or derived from one by address-space conversion: NVPTX's peephole folds
-    /// it into its users only while the register has one definition.
+    /// Whether a member is the address of a stack slot, or an address-space conversion of one. NVPTX's peephole folds
+    /// such an address into its users only while the register has one definition.
     frame_address: bool,
-    /// How often a merge was tried since the range became large.
+    /// Number of attempts to merge since the range became large.
     attempts: u32,
 }
 
-/// The classes of a round.
+/// The classes of one round.
 #[derive(Debug)]
 pub(super) struct Classes {
-    /// Where a register's class is in `classes`; `u32::MAX` for registers that no candidate names.
+    /// Index of a register's class in `classes`; `u32::MAX` for registers that are in no candidate.
     slots: IndexVec<VReg, u32>,
     classes: Vec<Class>,
     union: Vec<Segment>,
 }
 
 impl Classes {
-    /// One class for each wanted register.
+    /// Creates one class for each wanted register.
     pub(super) fn new(program: &Program<'_>, ranges: &LiveRanges, values: &Values, wanted: &[VReg]) -> Self {
         let mut slots = IndexVec::filled(u32::MAX, program.num_regs());
         let mut classes = Vec::with_capacity(wanted.len());
@@ -57,19 +57,19 @@ impl Classes {
         &self.classes[self.slots[root] as usize]
     }
 
-    /// Whether all of a class lies in one block.
+    /// Whether all segments of a class lie in one block.
     pub(super) fn is_local(&self, root: VReg) -> bool {
         self.class(root).local
     }
 
-    /// The root value that a class holds at a point: none where it is not live.
+    /// Returns the root value that a class holds at a point; `None` if it is not live there.
     pub(super) fn value_at(&self, root: VReg, point: Point) -> Option<ValueNumber> {
         let segments = &self.class(root).segments;
         let after = segments.partition_point(|segment| segment.start <= point);
         segments[..after].last().filter(|segment| point < segment.end).map(|segment| segment.value)
     }
 
-    /// Merges the two sides of a copy, which goes, or says why not.
+    /// Merges the two sides of a copy and removes the copy, or returns the reason for the refusal.
     pub(super) fn try_merge(&mut self, program: &mut Program<'_>, candidate: &Candidate) -> Result<(), CopyRefusal> {
         let (dst, src) = (program.find(candidate.dst), program.find(candidate.src));
         if dst != src {
@@ -93,7 +93,7 @@ impl Classes {
         if is_global && !options.join_globalcopies {
             return Err(CopyRefusal::Global);
         }
-        // The copy's own definition goes with the merge.
+        // The merge removes the copy's own definition.
         let definitions = program.count(dst).defs + program.count(src).defs - 1;
         if (self.classes[a].frame_address || self.classes[b].frame_address) && definitions > 1 {
             return Err(CopyRefusal::FrameAddress);
@@ -118,7 +118,7 @@ impl Classes {
         let other = if root == dst { src } else { dst };
         let taken = std::mem::take(&mut self.classes[self.slots[other] as usize]);
         let into = &mut self.classes[self.slots[root] as usize];
-        // Where the ranges overlap their roots are equal, or they would interfere: either's value may stand.
+        // Where the ranges overlap, their roots are equal, or they would interfere: the value of either may be kept.
         union(&into.segments, &taken.segments, &mut self.union);
         std::mem::swap(&mut into.segments, &mut self.union);
         into.local = into.local && taken.local && is_local(program.function, &into.segments);
@@ -126,8 +126,8 @@ impl Classes {
         into.attempts = into.attempts.max(taken.attempts);
     }
 
-    /// Deletes copies and constants whose value nobody reads, or whose register holds that value already: two merged
-    /// definitions by equal constants leave the later one without effect. Whether any went.
+    /// Deletes copies and constants whose value is never read, or whose register already holds that value. For example,
+    /// of two merged definitions by equal constants, the later one has no effect. Returns whether any was deleted.
     pub(super) fn delete_redundant_definitions(
         &self,
         program: &mut Program<'_>,
@@ -139,7 +139,7 @@ impl Classes {
         for &reg in wanted {
             for segment in ranges.segments(reg) {
                 let ValueDef::Inst { inst, .. } = ranges.value_def(segment.value) else { continue };
-                // A value has its definition in one segment: the one that starts there.
+                // A value's definition is in one segment, the one that starts at it.
                 if segment.start != Point::late(inst) || !is_plain_definition(program, inst) {
                     continue;
                 }
@@ -158,8 +158,9 @@ impl Classes {
         deleted
     }
 
-    /// A debug value of a merged register stays where the class still holds what the register held there; elsewhere the
-    /// register may have been written for another member, and the variable is unknown.
+    /// Settles the debug values of merged registers. A debug value stays if the class still holds the value that the
+    /// register held there. Otherwise the register may have been written for another member, and the variable is
+    /// unknown.
     pub(super) fn settle_debug_values(
         &self,
         program: &mut Program<'_>,
@@ -174,7 +175,7 @@ impl Classes {
                 if ranges.value_at(reg, point).is_some() {
                     continue;
                 }
-                // A value that ends before the block may not be the one that the register last held on the way here.
+                // A value that ends before the block may not be the last value of the register on this path.
                 let block = program.function.block_range(program.function.block_of(inst));
                 let own = last_before(ranges.segments(reg), point).filter(|own| own.end > Point::early(block.start));
                 let class = last_before(&self.class(program.find(reg)).segments, point);
@@ -192,7 +193,7 @@ impl Classes {
     }
 }
 
-/// Whether an instruction does nothing but put a value into a register: a copy or a constant, not merged or deleted.
+/// Whether an instruction only puts a value into a register: a copy or a constant that is not merged or deleted.
 fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
     match program.fate(inst) {
         Fate::Keep => program.as_copy(inst).is_some() || program.function.role(inst) == Role::Constant,
@@ -201,7 +202,8 @@ fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
     }
 }
 
-/// Whether nobody reads what a definition's segment holds. One point long, it may still be read behind the block's end.
+/// Whether the value of a definition's segment is never read. A segment of one point may still be read after the
+/// block's end.
 fn is_dead(function: &Function, ranges: &LiveRanges, reg: VReg, segment: &Segment) -> bool {
     if segment.end != segment.start.next() {
         return false;
@@ -211,7 +213,7 @@ fn is_dead(function: &Function, ranges: &LiveRanges, reg: VReg, segment: &Segmen
         || function.succs(block).iter().all(|&succ| !ranges.is_live_in(reg, succ))
 }
 
-/// The last segment that starts before a point.
+/// Returns the last segment that starts before a point.
 fn last_before(segments: &[Segment], point: Point) -> Option<&Segment> {
     segments[..segments.partition_point(|segment| segment.start < point)].last()
 }
@@ -223,7 +225,7 @@ fn is_local(function: &Function, segments: &[Segment]) -> bool {
     last.end <= Point::early(block.end)
 }
 
-/// Whether a register is the address of a stack slot, possibly converted between address spaces.
+/// Whether a register is the address of a stack slot, with or without an address-space conversion.
 fn is_frame_address(program: &Program<'_>, reg: VReg) -> bool {
     let function = program.function;
     let Some(inst) = program.single_definition(reg) else { return false };

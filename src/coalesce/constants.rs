@@ -1,8 +1,9 @@
 //! Copies of constants become constants.
 //!
-//! LLVM marks none of NVPTX's `mov` of immediates or symbols as rematerialisable, so that one constant that flows into
-//! several PHIs ends as one definition and a copy for each: the largest class of moves that stock LLVM leaves. A copy
-//! replaced by its constant costs the same `mov`, frees the constant's register, and often its definition as well.
+//! LLVM marks no NVPTX `mov` of an immediate or symbol as rematerialisable. So a constant that is an input of several
+//! PHIs ends as one definition and a copy for each PHI. This is the largest class of moves that stock LLVM leaves. A
+//! copy that is replaced by its constant costs the same `mov`, frees the constant's register, and often removes its
+//! definition as well.
 
 use super::program::Program;
 use super::values::Values;
@@ -10,10 +11,10 @@ use super::worklist::RefusedCopy;
 use crate::analysis::{LiveRanges, Point};
 use crate::function::{Inst, VReg};
 
-/// Replaces the copies of each constant that nothing but copies reads: its own definition then goes.
+/// Replaces the copies of each constant that only copies read. The constant's own definition is then removed.
 ///
-/// Left to merging are constants that a register takes from two places: merged, one definition may serve both. Unless
-/// the constant has so many copies that merging is not worth the time.
+/// If a register takes a constant from two places, the copies are left to merging, because one definition may serve
+/// both. The exception is a constant with so many copies that merging would take too long.
 pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool {
     if !program.options.remat_constants {
         return false;
@@ -42,7 +43,7 @@ pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool 
     replaced
 }
 
-/// Replaces refused copies whose source holds a constant at the copy. Whether any was.
+/// Replaces refused copies whose source holds a constant at the copy. Returns whether any was replaced.
 pub(super) fn replace_refused(
     program: &mut Program<'_>,
     ranges: &LiveRanges,
@@ -71,7 +72,7 @@ pub(super) fn replace_refused(
     replaced
 }
 
-/// The one instruction that writes a register, where it is a constant, and the constant's definition in the view.
+/// Returns the only instruction that writes a register, if it is a constant, and the constant's definition in the view.
 fn definition(program: &Program<'_>, reg: VReg) -> Option<(Inst, Inst)> {
     let def = program.single_definition(reg)?;
     Some((def, program.constant_definition(def)?))

@@ -1,16 +1,16 @@
 //! The copy coalescer: merges the two sides of copies that need not be two registers.
 //!
-//! It follows the structure of NVIDIA's NVPTX coalescer (candidates, block-local copies before global ones, a worklist
-//! with a second heap for the refused, retried until nothing changes) and goes beyond it in three ways: two live ranges
-//! interfere only where they hold different *values* (Budimlić et al. 2002, Boissinot et al. 2009); a copy of a
-//! constant becomes the constant; and the order of merging follows block frequencies.
+//! It follows the structure of NVIDIA's NVPTX coalescer: candidates, block-local copies before global ones, and a
+//! worklist with a second heap for refused copies, which are retried until nothing changes. It has three additions. Two
+//! live ranges interfere only where they hold different *values* (Budimlić et al. 2002, Boissinot et al. 2009). A copy
+//! of a constant becomes the constant. The order of merges follows block frequencies.
 //!
-//! PTX has no register file: the aim is the fewest moves, not the lowest pressure. Classes are disjoint in PTX, so only
-//! registers of one class merge; 128-bit registers are left to LLVM.
+//! PTX has no register file, so the aim is the fewest moves, not the lowest pressure. Classes are disjoint in PTX, so
+//! only registers of one class are merged. 128-bit registers are left to LLVM.
 //!
-//! Phase order of a round, each a file of this room:
-//! [`wide_pairs`] (first round), [`candidates`], live ranges (`analysis`), [`values`], [`worklist`] over [`classes`],
-//! [`constants`], and, once no round changes anything, [`rewrite`] into edits.
+//! The phases of a round, each in a file of this folder: [`wide_pairs`] (first round), [`candidates`], live ranges
+//! (`analysis`), [`values`], [`worklist`] over [`classes`], and [`constants`]. After the last round, [`rewrite`] turns
+//! the decisions into edits.
 
 mod candidates;
 mod census;
@@ -40,22 +40,22 @@ use classes::Classes;
 use program::Program;
 use values::Values;
 
-/// Rounds end by themselves, because each must delete or shorten something; the cap bounds compile time.
+/// Rounds terminate, because each must delete or shorten something. The limit bounds compile time.
 const MAX_ROUNDS: usize = 8;
 
-/// What the coalescer did to a function.
+/// Result of the coalescer for a function.
 #[derive(Debug)]
 pub struct Outcome {
     /// The changes.
     pub edits: EditList,
-    /// Why, by copy.
+    /// Report of each copy.
     pub report: Report,
 }
 
-/// Coalesces the copies of a function. The function must have left SSA: with PHIs it is left alone.
+/// Coalesces the copies of a function. The function must have left SSA form: a function with PHIs is unchanged.
 ///
-/// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
-/// linear in the segments merged.
+/// Near-linear in the size of the function: live ranges are computed only for registers of copies, and merging is
+/// linear in the segments that are merged.
 pub fn coalesce(function: &Function, classification: &Classification, options: &Config) -> Outcome {
     let start = Instant::now();
     let mut program = Program::new(function, classification, options);
@@ -72,7 +72,7 @@ pub fn coalesce(function: &Function, classification: &Classification, options: &
     outcome
 }
 
-/// Rounds, each over the copies that are left, until one deletes and shortens nothing.
+/// Runs rounds over the remaining copies, until a round deletes and shortens nothing.
 fn run_rounds(program: &mut Program<'_>) {
     let function = program.function;
     let start = Instant::now();

@@ -1,7 +1,7 @@
-//! The function as it stands after the merges and deletions decided so far.
+//! The function after the merges and deletions so far.
 //!
-//! Edits are not applied between rounds: registers are looked up through a union-find, and each instruction has a fate.
-//! Instruction numbers, and with them all program points, stay those of the view.
+//! Edits are not applied between rounds: registers are looked up through a union-find structure, and each instruction
+//! has a fate. Instruction numbers and program points stay those of the view.
 
 use std::cell::RefCell;
 
@@ -12,39 +12,41 @@ use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 use crate::target::Classification;
 
-/// What becomes of an instruction.
+/// Fate of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It stays.
+    /// The instruction stays.
     Keep,
-    /// It goes, and the register holds what it would have written: a merged copy, a constant that was there already.
+    /// The instruction is removed, and the register holds its result without it: a merged copy, or a constant that the
+    /// register already holds.
     Delete,
-    /// It goes because nobody reads what it writes.
+    /// The instruction is removed, because its result is never read.
     Dead,
-    /// A copy that becomes a clone of this constant's definition.
+    /// The copy becomes a clone of this constant's definition.
     Constant(Inst),
-    /// A debug value whose register does not hold the variable any more: it has this value, or is unknown.
+    /// The debug value's register no longer holds the variable: the variable has this value, or is unknown.
     Variable(Value),
 }
 
-/// How a register is written and read, debug values aside. Counts are of the view and not kept up to date by merges.
+/// Number of writes and reads of a register, except in debug values. Counts are those of the view, and merges do not
+/// update them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {
     pub(crate) defs: u32,
     pub(crate) uses: u32,
-    /// An instruction that writes it; the only one where `defs` is 1, unless it has been deleted.
+    /// An instruction that writes it. If `defs` is 1, it is the only one, unless it has been deleted.
     pub(crate) def: u32,
     lost: DeadValue,
 }
 
-/// What the definitions wrote that went because nobody read them: debug values may still describe it.
+/// Value of definitions that were removed because they were never read: debug values may still describe it.
 #[derive(Clone, Copy, Debug, Default)]
 enum DeadValue {
     #[default]
     Nothing,
-    /// The constant that this instruction of the view defines.
+    /// The constant defined by this instruction of the view.
     Constant(Inst),
-    /// Something else, or several things.
+    /// Another value, or several values.
     Unknown,
 }
 
@@ -57,14 +59,14 @@ impl DeadValue {
     }
 }
 
-/// The function with the decisions taken so far.
+/// A function with the decisions so far.
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
     pub(crate) function: &'a Function,
     pub(crate) classification: &'a Classification,
     pub(crate) options: &'a Config,
     pub(crate) report: Report,
-    /// The copies of the view, in layout order.
+    /// Copies of the view, in layout order.
     copies: Vec<(Block, Inst)>,
     counts: IndexVec<VReg, Count>,
     fates: IndexVec<Inst, Fate>,
@@ -73,7 +75,7 @@ pub(crate) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// The function as it is. One pass over the operands.
+    /// Creates the program of an unchanged function. One pass over the operands.
     pub(crate) fn new(function: &'a Function, classification: &'a Classification, options: &'a Config) -> Self {
         let mut counts = IndexVec::filled(Count::default(), function.num_regs());
         let mut copies = Vec::new();
@@ -107,18 +109,18 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The number of registers of the view.
+    /// Returns the number of registers of the view.
     pub(crate) fn num_regs(&self) -> usize {
         self.function.num_regs()
     }
 
-    /// The register that a register has been merged into: itself where it has not.
+    /// Returns the register into which a register has been merged; itself if it has not been merged.
     pub(crate) fn find(&self, reg: VReg) -> VReg {
         self.merged.borrow_mut().find(reg)
     }
 
-    /// The register of an operand as it stands now: none where the instruction is deleted, where nothing is read, or
-    /// where a replaced copy reads its source no more.
+    /// Returns the current register of an operand. `None` if the instruction is deleted, if nothing is read, or if a
+    /// replaced copy no longer reads its source.
     pub(crate) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
         let reg = operand.reg()?;
         match self.fates[inst] {
@@ -128,7 +130,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Merges two roots; the lower register stays, so that names do not depend on the order of merging.
+    /// Merges two roots. The lower register remains, so that names do not depend on the order of merges.
     pub(crate) fn merge(&mut self, a: VReg, b: VReg) -> VReg {
         let (into, from) = if a < b { (a, b) } else { (b, a) };
         self.merged.borrow_mut().unite(into, from);
@@ -149,42 +151,42 @@ impl<'a> Program<'a> {
         self.options.coalesce_limit != 0 && self.merges >= self.options.coalesce_limit as usize
     }
 
-    /// How often a root is written and read.
+    /// Returns the number of writes and reads of a root.
     pub(crate) fn count(&self, reg: VReg) -> Count {
         self.counts[reg]
     }
 
-    /// The instruction that alone writes a root: none where there are more, where none does, or where that is not
-    /// known.
+    /// Returns the only instruction that writes a root. `None` if there are several, if there is none, or if the
+    /// instruction is unknown.
     pub(crate) fn single_definition(&self, reg: VReg) -> Option<Inst> {
         let count = self.counts[reg];
         let def = Inst::new(count.def as usize);
-        // Of several definitions the one remembered may be the one that went.
+        // If there were several definitions, the recorded one may have been removed.
         (count.defs == 1 && !self.is_deleted(def)).then_some(def)
     }
 
-    /// What becomes of an instruction.
+    /// Returns the fate of an instruction.
     pub(crate) fn fate(&self, inst: Inst) -> Fate {
         self.fates[inst]
     }
 
-    /// Whether an instruction goes.
+    /// Whether an instruction is removed.
     pub(crate) fn is_deleted(&self, inst: Inst) -> bool {
         matches!(self.fates[inst], Fate::Delete | Fate::Dead)
     }
 
-    /// Deletes an instruction whose register holds the value it writes without it.
+    /// Deletes an instruction whose register holds its result without it.
     pub(crate) fn delete(&mut self, inst: Inst) {
         self.remove(inst, Fate::Delete, DeadValue::Nothing);
     }
 
-    /// Deletes an instruction whose value nobody reads: the constant that an instruction of the view defines, if it is
-    /// one.
+    /// Deletes an instruction whose result is never read. `constant` is the instruction of the view that defines its
+    /// constant, if it has one.
     pub(crate) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
         self.remove(inst, Fate::Dead, constant.map_or(DeadValue::Unknown, DeadValue::Constant));
     }
 
-    /// What an instruction that goes wrote and read counts no more.
+    /// Removes an instruction, and subtracts its writes and reads.
     fn remove(&mut self, inst: Inst, fate: Fate, lost: DeadValue) {
         for operand in self.function.operands(inst) {
             let Some(reg) = self.register(inst, operand) else { continue };
@@ -213,8 +215,7 @@ impl<'a> Program<'a> {
         self.report.rematerialised.push((copy, of));
     }
 
-    /// What a register that nothing writes any more would hold, as a debug value describes it. None where something
-    /// writes it.
+    /// Returns the value for debug values of a register that is no longer written. `None` if an instruction writes it.
     pub(crate) fn lost_value(&self, reg: VReg) -> Option<Value> {
         let count = self.counts[self.find(reg)];
         if count.defs != 0 {
@@ -227,12 +228,13 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// A debug value has this value from here on, or none, where it is not of a kind that numbers fit into.
+    /// Sets the value of a debug value. The variable is unknown if numbers do not fit into a debug value of this kind.
     pub(crate) fn set_variable(&mut self, inst: Inst, value: Value) {
         self.fates[inst] = Fate::Variable(self.function.describable(inst, value));
     }
 
-    /// A copy as it stands now, `(definition, source)`: none for anything else, a merged copy included.
+    /// Returns a copy in its current form, `(definition, source)`. `None` for all other instructions, including merged
+    /// copies.
     pub(crate) fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {
         if self.fates[inst] != Fate::Keep {
             return None;
@@ -241,8 +243,8 @@ impl<'a> Program<'a> {
         if self.function.class(dst).is_left_to_llvm() {
             return None;
         }
-        // Operands beyond the two (an implicit register, say) make it more than a copy; a read of an undefined value
-        // copies nothing.
+        // An instruction with more than two operands (for example an implicit register) is more than a copy. A read of
+        // an undefined value copies nothing.
         if self.function.operands(inst).len() != 2 || self.function.operands(inst)[1].use_reg().is_none() {
             return None;
         }
@@ -250,7 +252,7 @@ impl<'a> Program<'a> {
         (dst != src).then_some((dst, src))
     }
 
-    /// The copies that stand: in layout order, with their blocks, definitions and sources.
+    /// Returns the remaining copies in layout order, with their blocks, definitions and sources.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (Block, Inst, VReg, VReg)> {
         self.copies.iter().filter_map(|&(block, inst)| {
             let (dst, src) = self.as_copy(inst)?;
@@ -258,7 +260,7 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The definition that an instruction makes a constant by: itself, or the one that a replaced copy became.
+    /// Returns the definition that makes an instruction a constant: itself, or the definition that replaced the copy.
     pub(crate) fn constant_definition(&self, inst: Inst) -> Option<Inst> {
         match self.fates[inst] {
             Fate::Constant(of) => Some(of),

@@ -1,27 +1,27 @@
-//! What the coalescer tells of its work: for statistics and remarks.
+//! Report of the coalescer, for statistics and remarks.
 
 use std::time::Duration;
 
 use crate::function::Inst;
 use crate::stats::CopyRefusal;
 
-/// The coalescer's account of one function.
+/// Report of the coalescer for one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Merges of two registers.
+    /// Number of merges of two registers.
     pub merges: usize,
-    /// Copies that became constants, and an instruction of the view that defines the constant.
+    /// Copies that became constants, each with an instruction of the view that defines the constant.
     pub rematerialised: Vec<(Inst, Inst)>,
-    /// Copies, packs and unpacks that went, in layout order.
+    /// Copies, packs and unpacks that were removed, in layout order.
     pub removed: Vec<Inst>,
-    /// Copies that stay, in layout order, and why.
+    /// Copies that remain, in layout order, with the reasons.
     pub refused: Vec<(Inst, CopyRefusal)>,
-    /// Rounds until nothing changed.
+    /// Number of rounds until nothing changed.
     pub rounds: usize,
-    /// The time that the analyses took, in all rounds.
+    /// Time of the analyses, in all rounds.
     pub analyses: Duration,
-    /// The time that everything else took.
+    /// Time of all other work.
     pub coalescing: Duration,
-    /// What the option `trace` asks for: a line for each thing.
+    /// Output of the option `trace`: a line for each event.
     pub trace: String,
 }

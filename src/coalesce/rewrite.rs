@@ -4,7 +4,7 @@ use super::Outcome;
 use super::program::{Fate, Program};
 use crate::function::{Edit, EditList, Inst, Operand, Position, Role};
 
-/// The edits that make the view the function that the decisions describe.
+/// Creates the edits that apply the decisions to the view.
 pub(crate) fn outcome(mut program: Program<'_>) -> Outcome {
     settle_lost_registers(&mut program);
     let function = program.function;
@@ -38,7 +38,7 @@ pub(crate) fn outcome(mut program: Program<'_>) -> Outcome {
     Outcome { edits, report }
 }
 
-/// Debug values of registers that nothing writes any more describe what these would hold.
+/// Makes debug values of registers that are no longer written describe the value that these would hold.
 fn settle_lost_registers(program: &mut Program<'_>) {
     let function = program.function;
     for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
@@ -51,7 +51,7 @@ fn settle_lost_registers(program: &mut Program<'_>) {
     }
 }
 
-/// Whether a copy writes the register that it reads: merging its two sides through other copies made it so.
+/// Whether a copy writes the register that it reads, because its two sides were merged through other copies.
 fn is_identity(program: &Program<'_>, inst: Inst) -> bool {
     let function = program.function;
     function.role(inst) == Role::Copy

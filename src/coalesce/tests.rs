@@ -19,7 +19,7 @@ fn function(blocks: &str) -> Function {
     view(HEAD, blocks)
 }
 
-/// The body that is left, checked, and why copies stay.
+/// Returns the remaining body, after the checker has proved it, and the reasons for remaining copies.
 fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<CopyRefusal>) {
     let function = function(blocks);
     let outcome = coalesce(&function, &Classification::by_name(function.opcodes()), config);
@@ -43,7 +43,7 @@ const LOAD_AND_STORE: &str = "bb0: frequency 1.0 depth 0
   %2 = MOV_B32_r %1
   STORE %2, %0 :: write";
 
-/// A chain of copies becomes its first register, whatever move each is.
+/// A chain of copies becomes its first register, for every kind of move.
 #[test]
 fn chains_become_one_register() {
     let (body, refused) = coalesced(LOAD_AND_STORE);
@@ -52,7 +52,7 @@ fn chains_become_one_register() {
     assert_eq!(refused, []);
 }
 
-/// Two registers that trade places in a loop cannot be one.
+/// Two registers that swap their values in a loop are not merged.
 #[test]
 fn swapped_registers_stay_apart() {
     let (body, refused) = coalesced(
@@ -70,7 +70,7 @@ bb2: frequency 1.0 depth 0",
     assert_eq!(refused.len(), 3);
 }
 
-/// A value still read after its register's next value was made keeps its copy.
+/// A copy remains if its value is read after its register's next value is written.
 #[test]
 fn lost_copies_are_not_lost() {
     let (body, _) = coalesced(
@@ -85,7 +85,8 @@ bb2: frequency 1.0 depth 0
     assert_eq!(count(&body, "COPY"), 1, "{body}");
 }
 
-/// Of two copies that exclude each other, the one in the hotter block goes, or by register number the lower one.
+/// Of two copies that exclude each other, the one in the more frequent block is removed; between equals, the one with
+/// the lower register number.
 #[test]
 fn priority_decides_which_copy_goes() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -108,7 +109,7 @@ bb3: frequency 1.0 depth 0
     assert!(left_in(&body).is_some());
 }
 
-/// A constant that flows into two registers is put into each; nothing is left of its own register.
+/// A constant that is an input of two registers is written to each, and its own register is removed.
 #[test]
 fn constants_are_put_where_they_are_copied() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -127,7 +128,8 @@ bb2: frequency 1.0 depth 0
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (1, 1), "{body}");
 }
 
-/// A constant that one register takes from two places keeps its one definition: two would be a move more.
+/// A constant that one register takes from two places keeps its one definition: two definitions would be an additional
+/// move.
 #[test]
 fn a_constant_taken_twice_is_defined_once() {
     let (body, _) = coalesced(
@@ -143,7 +145,7 @@ bb3: frequency 1.0 depth 0
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 1), "{body}");
 }
 
-/// A copy becomes a constant where its source holds one there, though other definitions write the source too.
+/// A copy becomes a constant if its source holds one there, even if other definitions also write the source.
 #[test]
 fn the_value_counts_and_not_the_register() {
     let (body, _) = coalesced(
@@ -158,7 +160,7 @@ fn the_value_counts_and_not_the_register() {
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 2), "{body}");
 }
 
-/// Two definitions by one constant in a merged register: the second has no effect and goes.
+/// Of two definitions by one constant in a merged register, the second has no effect and is removed.
 #[test]
 fn a_register_that_holds_the_constant_is_not_told_again() {
     let (body, _) = coalesced(
@@ -174,7 +176,7 @@ fn a_register_that_holds_the_constant_is_not_told_again() {
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 1), "{body}");
 }
 
-/// A pair packed and unpacked again is the pair.
+/// A pair that is packed and unpacked again is the same pair.
 #[test]
 fn round_trips_of_pairs_vanish() {
     let (body, _) = coalesced(
@@ -190,7 +192,7 @@ fn round_trips_of_pairs_vanish() {
     assert!(body.contains("STORE %0, %1, %1"), "{body}");
 }
 
-/// A part that changes after the pack is not what the unpack gives.
+/// If a part changes after the pack, the unpack is not replaced.
 #[test]
 fn a_changed_part_is_not_forwarded() {
     let (body, _) = coalesced(
@@ -205,7 +207,7 @@ fn a_changed_part_is_not_forwarded() {
     assert_eq!(count(&body, "I64toV2I32"), 1, "{body}");
 }
 
-/// Both halves of a pair, put together in order, are the pair; in another order they are not.
+/// Both halves of a pair, packed in order, are the same pair; in another order they are not.
 #[test]
 fn the_parts_in_order_are_the_whole() {
     let (body, _) = coalesced(
@@ -220,7 +222,7 @@ fn the_parts_in_order_are_the_whole() {
     assert!(body.contains("STORE %12, %14"), "{body}");
 }
 
-/// The address of a slot keeps its one definition, though nothing interferes.
+/// The address of a slot keeps its one definition, even without interference.
 #[test]
 fn frame_addresses_keep_one_definition() {
     let (body, refused) = coalesced(
@@ -239,7 +241,7 @@ bb3: frequency 1.0 depth 0
     assert_eq!(refused, [CopyRefusal::FrameAddress]);
 }
 
-/// Registers of 128 bits are not touched.
+/// Registers of 128 bits are not changed.
 #[test]
 fn quads_are_left_alone() {
     let (body, _) = coalesced(
@@ -251,7 +253,8 @@ fn quads_are_left_alone() {
     assert_eq!(count(&body, "COPY"), 1, "{body}");
 }
 
-/// A debug value stays where the merged register still holds its variable, and is unknown where it may not.
+/// A debug value stays if the merged register still holds its variable. Its variable is unknown if the register may
+/// not.
 #[test]
 fn debug_values_stay_true() {
     let (body, _) = coalesced(
@@ -269,7 +272,7 @@ fn debug_values_stay_true() {
     assert_eq!(count(&body, "DBG_VALUE %0"), 2, "{body}");
 }
 
-/// A debug value of a register that is dead there, but came into the block alive, keeps describing it.
+/// A debug value of a register that is dead there, but live into the block, keeps its register.
 #[test]
 fn a_debug_value_outlives_the_last_use() {
     let (body, _) = coalesced(
@@ -285,8 +288,9 @@ bb1: frequency 1.0 depth 0
     assert_eq!(count(&body, "DBG_VALUE %0"), 1, "{body}");
 }
 
-/// Where the register of a variable goes because it held a constant, the variable is the constant: with its definition
-/// gone, and where the merged register holds something else by then. One that describes an address is given up.
+/// If the register of a variable is removed because it held a constant, the variable becomes the constant: if the
+/// constant's definition is removed, and if the merged register holds another value by then. A debug value that
+/// describes an address becomes unknown.
 #[test]
 fn debug_values_of_constants_become_the_constant() {
     let (body, _) = coalesced(
@@ -304,7 +308,7 @@ fn debug_values_of_constants_become_the_constant() {
     assert_eq!((count(&body, "DBG_VALUE 7, "), count(&body, "DBG_VALUE $noreg, 0")), (1, 1), "{body}");
 }
 
-/// Limits hold: of three copies that could all go, as many go as the limit says.
+/// Limits are respected: of three removable copies, as many are removed as the limit allows.
 #[test]
 fn limits_bound_the_work() {
     for (config, left) in [
@@ -317,7 +321,7 @@ fn limits_bound_the_work() {
     }
 }
 
-/// Functions with PHIs, or without copies, or without blocks, are left as they are.
+/// Functions with PHIs, without copies, or without blocks are unchanged.
 #[test]
 fn nothing_to_do_is_nothing_done() {
     for blocks in ["", "bb0: frequency 1.0 depth 0\n  STORE 0, 1 :: write"] {
@@ -327,7 +331,7 @@ fn nothing_to_do_is_nothing_done() {
     }
 }
 
-/// Copies between blocks stay where only those within blocks are asked for.
+/// Copies between blocks remain if only copies within blocks are allowed.
 #[test]
 fn global_copies_can_be_left() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1

@@ -1,4 +1,4 @@
-//! What the option `trace` prints of the coalescer's decisions.
+//! Output of the option `trace` on the coalescer's decisions.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::analysis::LiveRanges;
 use crate::config::Trace;
 use crate::function::VReg;
 
-/// A round's candidates and live ranges, where they are asked for.
+/// Prints a round's candidates and live ranges, if the options request them.
 pub(super) fn round(program: &mut Program<'_>, candidates: &[Candidate], ranges: &LiveRanges, wanted: &[VReg]) {
     let round = program.report.rounds;
     let mut text = String::new();
@@ -24,7 +24,7 @@ pub(super) fn round(program: &mut Program<'_>, candidates: &[Candidate], ranges:
     }
     if program.options.trace.contains(Trace::LIVENESS) {
         for &reg in wanted {
-            let _ = writeln!(text, "round {round}: {reg} lives over {:?}", ranges.segments(reg));
+            let _ = writeln!(text, "round {round}: {reg} is live in {:?}", ranges.segments(reg));
         }
     }
     program.report.trace.push_str(&text);

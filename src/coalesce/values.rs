@@ -1,9 +1,10 @@
-//! Which value numbers hold the same bits.
+//! Value numbers that hold the same bits.
 //!
-//! Every copy's definition holds the value of its source, and two definitions by the same constant hold the same. The
-//! *root* of a value is the value at the end of its chain of copies. Two ranges that are live at one point with the
-//! same root hold the same bits there: a value is live into a block as itself only where its definition strictly
-//! dominates the block (`analysis::LiveRanges`), so neither can stem from an earlier turn of a loop than the other.
+//! The definition of a copy holds the value of its source, and two definitions by the same constant hold the same
+//! value. The *root* of a value is the value at the end of its chain of copies. Two ranges that are live at one point
+//! with the same root hold the same bits there. The reason is that a value is live into a block as itself only if its
+//! definition strictly dominates the block (`analysis::LiveRanges`). So neither value can be from an earlier iteration
+//! of a loop than the other.
 
 use std::collections::HashMap;
 
@@ -13,16 +14,16 @@ use crate::analysis::{LiveRanges, Point, ValueDef, ValueNumber};
 use crate::function::{Inst, Opcode, Value};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The root of each value number.
+/// Root of each value number.
 #[derive(Debug)]
 pub(super) struct Values {
     roots: IndexVec<ValueNumber, ValueNumber>,
-    /// The definition by a constant, for roots that have one.
+    /// The definition of a constant, for roots that have one.
     constants: IndexVec<ValueNumber, Option<Inst>>,
 }
 
 impl Values {
-    /// Finds the roots. O(values + candidates · log segments).
+    /// Computes the roots. O(values + candidates · log segments).
     pub(super) fn new(program: &Program<'_>, ranges: &LiveRanges, candidates: &[Candidate]) -> Self {
         let len = ranges.num_values();
         let mut this = Self { roots: (0..len).map(ValueNumber::new).collect(), constants: IndexVec::filled(None, len) };
@@ -33,7 +34,7 @@ impl Values {
                 this.roots[defined] = read;
             }
         }
-        // Chains of copies run against dominance, so they end.
+        // Chains of copies run against dominance, so they terminate.
         for value in (0..len).map(ValueNumber::new) {
             let mut root = value;
             while this.roots[root] != root {
@@ -49,13 +50,13 @@ impl Values {
         this
     }
 
-    /// The root of a value.
+    /// Returns the root of a value.
     #[inline]
     pub(super) fn root(&self, value: ValueNumber) -> ValueNumber {
         self.roots[value]
     }
 
-    /// The definition by a constant that a value goes back to.
+    /// Returns the definition of the constant that a value originates from.
     pub(super) fn constant(&self, value: ValueNumber) -> Option<Inst> {
         self.constants[self.roots[value]]
     }
@@ -70,7 +71,7 @@ impl Values {
         }
     }
 
-    /// Equal constants get one root: the first's. The map is only looked up in, never walked.
+    /// Gives equal constants one root: that of the first. The map is only looked up, never iterated.
     fn unite_equal_constants(&mut self, program: &Program<'_>) {
         let function = program.function;
         let mut first: HashMap<(Opcode, Value), ValueNumber> = HashMap::new();

@@ -1,14 +1,14 @@
 //! Packs and unpacks that undo each other.
 //!
-//! PTX has no sub-registers: `mov.b64 %rd, {%r1, %r2}` and its inverse are real moves. An unpack of a pack gives back
-//! the packed registers, and a pack of all parts of one register, in order, gives back the register. Both hold for
-//! registers with one definition each, whose value does not change once it is there; others are left alone.
+//! PTX has no sub-registers: `mov.b64 %rd, {%r1, %r2}` and its inverse are real moves. An unpack of a pack returns the
+//! packed registers. A pack of all parts of one register, in order, returns the register. Both hold only for registers
+//! with one definition each, whose value never changes after it. Other registers are unchanged.
 
 use super::program::{Fate, Program};
 use crate::function::{Inst, Role, VReg};
 
-/// Forwards the parts of packs to the registers that unpacks and half extracts define, and packed registers to packs of
-/// their own parts.
+/// Replaces the results of unpacks and half extracts by the parts of packs, and packs of all parts of a register by the
+/// register.
 pub(crate) fn forward(program: &mut Program<'_>) {
     for inst in program.function.insts() {
         match program.function.role(inst) {
@@ -73,7 +73,7 @@ fn forward_whole(program: &mut Program<'_>, pack: Inst) {
     }
 }
 
-/// Definitions and uses of an instruction, as registers stand now: `None` for what is no register.
+/// Returns the definitions and uses of an instruction as current registers; `None` for operands that are no registers.
 fn split(program: &Program<'_>, inst: Inst) -> (Vec<Option<VReg>>, Vec<Option<VReg>>) {
     let operands = program.function.operands(inst);
     let register = |operand| program.register(inst, operand);
@@ -83,7 +83,8 @@ fn split(program: &Program<'_>, inst: Inst) -> (Vec<Option<VReg>>, Vec<Option<VR
     )
 }
 
-/// Two registers of one class with one definition each: the second's value stays what it is once it is there.
+/// Returns two registers of one class, resolved, if they have one definition each, so that the second's value never
+/// changes after it.
 fn mergeable(program: &Program<'_>, a: VReg, b: VReg) -> Option<(VReg, VReg)> {
     let single = |reg| program.single_definition(reg).is_some();
     (a != b && program.function.class(a) == program.function.class(b) && single(a) && single(b)).then_some((a, b))
@@ -93,7 +94,7 @@ fn remove(program: &mut Program<'_>, inst: Inst, pairs: &[(VReg, VReg)]) {
     program.delete(inst);
     program.report.removed.push(inst);
     for &(a, b) in pairs {
-        // Two parts may be one register: the second pair is then merged already.
+        // Two parts may be one register: then the second pair is already merged.
         let (a, b) = (program.find(a), program.find(b));
         if a != b {
             program.merge(a, b);

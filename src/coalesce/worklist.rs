@@ -1,7 +1,7 @@
-//! The worklist: candidates by priority, and a second heap for those refused.
+//! The worklist: candidates by priority, and a second heap for refused ones.
 //!
-//! The two heaps swap roles until a whole turn merges nothing, as NVIDIA's coalescer does: a merge can clear the way
-//! for a copy refused before it (a limit that no longer bites, a definition that is gone).
+//! The two heaps swap roles until a whole pass merges nothing, as in NVIDIA's coalescer. A merge can allow a copy that
+//! was refused before, for example because a limit no longer applies or a definition is removed.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use crate::config::Priority;
 use crate::function::Inst;
 use crate::stats::CopyRefusal;
 
-/// A candidate in the heap: the greatest comes first.
+/// A candidate in the heap; the greatest comes first.
 #[derive(Debug)]
 struct Entry {
     candidate: Candidate,
@@ -51,14 +51,14 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// A copy that stays, for now.
+/// A copy that was refused, but may be retried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RefusedCopy {
     pub(super) candidate: Candidate,
     pub(super) reason: CopyRefusal,
 }
 
-/// Merges what can be merged and returns the copies that remain, in layout order.
+/// Merges copies as far as possible and returns the remaining ones, in layout order.
 pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<RefusedCopy> {
     let by = program.options.priority;
     let mut heap: BinaryHeap<Entry> = candidates
@@ -96,7 +96,7 @@ pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates
     left
 }
 
-/// The copies among those refused that still stand, and why.
+/// Returns the refused copies that still remain, with the reasons.
 pub(super) fn standing(program: &Program<'_>, refused: &[RefusedCopy]) -> Vec<(Inst, CopyRefusal)> {
     refused
         .iter()

@@ -1,8 +1,8 @@
-//! Yardsticks that no user's compilation runs: how far the engines and the coalescer are from the best that exists.
+//! Yardsticks that no compilation runs: the distance of the engines and the coalescer from the optimum.
 //!
-//! * `exact_allocation`: the cheapest allocation of a small problem, and a lower bound of larger ones, for tests alone; its
-//!   entry is `exact_allocation::Solver`.
-//! * [`coalescing_optimum`]: a lower bound of the copies that any coalescer must leave; its entry is
+//! * `exact_allocation`: the cheapest allocation of a small problem, and a lower bound for larger ones, for tests only.
+//!   Its entry is `exact_allocation::Solver`.
+//! * [`coalescing_optimum`]: a lower bound of the copies that any coalescer must leave. Its entry is
 //!   [`coalescing_optimum::optimum`].
 
 pub mod coalescing_optimum;

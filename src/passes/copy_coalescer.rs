@@ -157,7 +157,7 @@ mod tests {
             view.as_str(),
             "trace of 'k'",
             "candidate i2 in bb1",
-            "%0 lives over",
+            "%0 is live in",
             "COPY: Some(Copy)",
             "kept i",
             " merges, ",

@@ -1,9 +1,9 @@
 //! A linear scan: registers take colours in the order in which they are first occupied.
 //!
-//! Poletto and Sarkar, "Linear scan register allocation" (TOPLAS 1999), with holes as Wimmer and Mössenböck, "Optimized
-//! interval splitting in a linear scan register allocator" (VEE 2005), treat them: a register takes the first colour
-//! that is free now and that no register with a hole at this point takes again before the new one is done with it. Live
-//! ranges without holes are coloured with as few colours as there are registers alive at one point.
+//! Poletto and Sarkar, "Linear scan register allocation" (TOPLAS 1999), with holes as in Wimmer and Mössenböck,
+//! "Optimized interval splitting in a linear scan register allocator" (VEE 2005). A register takes the first colour
+//! that is free and stays free until the register ends: no register that has a hole at this point may take it again
+//! before. Live ranges without holes need as few colours as there are registers live at one point.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,8 @@ use super::ranges::Ranges;
 use crate::analysis::{IntervalTree, Point, Segment};
 use crate::function::VReg;
 
-/// A colour for each of `members`, from 0, such that no two of one colour are occupied at one point.
+/// Computes a colour for each of `members`, from 0, such that no two registers with one colour are occupied at one
+/// point.
 pub(super) fn colour(ranges: &Ranges, members: &[VReg]) -> Vec<u32> {
     let mut starts: Vec<(Segment, usize)> = Vec::with_capacity(members.len());
     for (member, &register) in members.iter().enumerate() {
@@ -20,7 +21,7 @@ pub(super) fn colour(ranges: &Ranges, members: &[VReg]) -> Vec<u32> {
     }
     starts.sort_unstable_by_key(|&(segment, member)| (segment.start, member));
 
-    // A register that is never occupied may share with any other.
+    // A register that is never occupied may share its colour with any other.
     let mut colours = vec![None; members.len()];
     let mut palette = Palette::default();
     for (segment, member) in starts {
@@ -35,19 +36,19 @@ pub(super) fn colour(ranges: &Ranges, members: &[VReg]) -> Vec<u32> {
     colours.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Which colours are free.
+/// Free colours.
 #[derive(Debug, Default)]
 struct Palette {
-    /// A bit for each colour: set where it is free now.
+    /// A bit for each colour, which is set while the colour is free.
     free: Vec<u64>,
-    /// When the colours in use are done with.
+    /// Ends of the colours in use.
     until: BinaryHeap<Reverse<(Point, u32)>>,
-    /// By colour, where registers that have it are occupied again behind a hole.
+    /// By colour: the segments in which its registers are occupied again after a hole.
     again: Vec<IntervalTree<()>>,
 }
 
 impl Palette {
-    /// Frees the colours that are done with at a point.
+    /// Frees the colours whose registers have ended at a point.
     fn release(&mut self, now: Point) {
         while let Some(&Reverse((end, colour))) = self.until.peek()
             && end <= now
@@ -57,7 +58,8 @@ impl Palette {
         }
     }
 
-    /// The first colour that is free for all of a live range that starts now. A new one where there is none.
+    /// Returns the first colour that is free for all of a live range that starts at this point; a new colour if there
+    /// is none.
     fn choose(&mut self, range: &[Segment]) -> u32 {
         let colour = self.first_free(range).unwrap_or_else(|| {
             let new = self.again.len() as u32;
@@ -86,7 +88,7 @@ impl Palette {
         None
     }
 
-    /// Has a colour in use up to a point.
+    /// Marks a colour as used up to a point.
     fn take(&mut self, colour: u32, end: Point) {
         self.free[colour as usize / 64] &= !(1 << (colour % 64));
         self.until.push(Reverse((end, colour)));

@@ -1,15 +1,15 @@
-//! Renaming: as few register names as values are alive at once.
+//! Renaming: as few register names as values are live at once.
 //!
-//! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and
-//! parsers read them all. So every class of PTX is coloured by itself, without a register limit, without alignment, and without
-//! ever spilling: the fewest colours are the most registers alive at one point. Unless asked to, renaming keeps to
-//! registers whose names ptxas seldom takes notice of: see [`ranges`].
+//! The number of registers in PTX is unlimited, and LLVM declares one for each virtual register that is left in the
+//! end; readers and parsers have to read all of them. So the registers of each PTX class are coloured by themselves,
+//! without a register limit, without alignment, and without spilling. The fewest colours are the most registers that
+//! are live at one point. By default, renaming changes only registers whose names seldom affect ptxas: see [`ranges`].
 //!
-//! This is no allocation. Colours say nothing of the hardware's registers; that is another problem, and the two never
-//! meet.
+//! Renaming is no allocation. Colours do not describe the hardware's registers, which are a separate problem, and no
+//! data passes from one to the other.
 //!
 //! In the order of the files:
-//! * [`ranges`]: where each register is occupied, and which may share their names;
+//! * [`ranges`]: where each register is occupied, and which registers may share their names;
 //! * [`colouring`]: a linear scan over the segments gives each register the first colour that is free for all of it;
 //! * [`numbering`]: new registers, in the order in which LLVM numbers them, so that the most frequent have short names.
 
@@ -22,22 +22,22 @@ mod tests;
 use crate::function::{EditList, Function, RegClass, VReg};
 use ranges::Ranges;
 
-/// What renaming did.
+/// Result of renaming.
 #[derive(Debug)]
 pub struct Outcome {
     /// The changes.
     pub edits: EditList,
-    /// Registers that occurred before.
+    /// Number of registers that occurred before.
     pub before: usize,
-    /// Registers that occur now.
+    /// Number of registers that occur afterwards.
     pub after: usize,
 }
 
 /// Gives the registers of a function as few names as their live ranges need. The function must have left SSA form.
 ///
-/// Registers whose names ptxas often takes notice of share them only where `all` says so. Those of 128 bits, of no
-/// class, and those that a debug value names keep theirs. O(n log n) in the segments of live ranges, as long as few
-/// live ranges have holes.
+/// Registers whose names often affect ptxas share them only if `all` is set. Some registers always keep their names:
+/// registers of 128 bits, registers without a class, and registers of debug values. O(n log n) in the segments of live
+/// ranges, if few live ranges have holes.
 pub fn rename(function: &Function, all: bool) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };

@@ -1,13 +1,13 @@
-//! Where each register is occupied.
+//! Segments in which each register is occupied.
 
 use crate::analysis::{Cfg, Dominators, Grouping, LiveRanges, Occurrences, Point, Segment, ValueDef};
 use crate::function::{Effects, Function, Inst, RegClass, VReg};
 use crate::target::{Asynchrony, asynchrony};
 
-/// The live ranges of all registers that occur.
+/// Live ranges of all registers that occur.
 #[derive(Debug)]
 pub(super) struct Ranges {
-    /// The registers that occur, in order.
+    /// Registers that occur, in order.
     pub(super) registers: Vec<VReg>,
     segments: Grouping<VReg, Segment>,
     live: LiveRanges,
@@ -15,9 +15,9 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Finds them: liveness, but that what inline assembly writes is occupied from where it reads: several instructions
-    /// may stand in it, and people who wrote for a compiler that never lets an output share an input's register have
-    /// left out the `&` that says so.
+    /// Computes the live ranges. An output of inline assembly is occupied from the point at which the assembly reads,
+    /// because the assembly may have several instructions. Authors who used a compiler that never lets an output share
+    /// an input's register have left out the `&` that marks such outputs.
     pub(super) fn new(function: &Function) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
@@ -44,14 +44,15 @@ impl Ranges {
         Self { registers, segments, live, occurrences }
     }
 
-    /// Whether a register may share its name. One that a debug value names may not: the variable would be shown with
-    /// what the next one of that name holds.
+    /// Whether a register may share its name. A register of a debug value may not: a debugger would show the variable
+    /// with the value of the next register of that name.
     ///
-    /// Where a name with several definitions, as a shared one has, is live across blocks, or is an operand of a matrix
-    /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each,
-    /// and adds moves. Other names it seldom notices. `anyhow` says that it may.
+    /// A shared name has several definitions. If such a name is live across blocks, or is an operand of a matrix
+    /// instruction or of inline assembly, ptxas decides otherwise than for separate registers with one definition each,
+    /// and adds moves. Other shared names seldom affect ptxas. `anyhow` permits all of them.
     ///
-    /// An asynchronous instruction uses its registers until another one waits for it: nobody else may write them.
+    /// An asynchronous instruction uses its registers until another instruction waits for it: no other instruction may
+    /// write them before.
     pub(super) fn may_share(&self, function: &Function, reg: VReg, anyhow: bool) -> bool {
         let is_observed = !self.occurrences.debug_uses(reg).is_empty();
         let is_live_across_blocks = !self.live.live_ins(reg).is_empty();
@@ -61,24 +62,24 @@ impl Ranges {
         !is_observed && (!(is_live_across_blocks || is_bound()) || anyhow && !is_in_use())
     }
 
-    /// How often a register is named.
+    /// Returns the number of occurrences of a register.
     pub(super) fn num_occurrences(&self, reg: VReg) -> usize {
         self.occurrences.of(reg).len()
     }
 
-    /// The segments of a register; none where nothing that it holds is read, and nothing is written.
+    /// Returns the segments of a register; empty if its value is never read and it is never written.
     pub(super) fn segments(&self, reg: VReg) -> &[Segment] {
         self.segments.of(reg)
     }
 
-    /// The registers of a class, in order.
+    /// Returns the registers of a class, in order.
     pub(super) fn of_class(&self, function: &Function, class: RegClass) -> impl Iterator<Item = VReg> {
         self.registers.iter().copied().filter(move |&reg| function.class(reg) == class)
     }
 }
 
-/// Whether an instruction binds its operands. Inline assembly without side effects does too: it may write a register
-/// under a predicate, in parts, and then what the name held before seems to be wanted still.
+/// Whether an instruction restricts the names of its operands. Inline assembly without side effects does, too: it may
+/// write a register under a predicate, in parts. Then the previous value of the name seems to be needed still.
 fn binds(function: &Function, inst: Inst) -> bool {
     let effects = Effects::CONVERGENT | Effects::CALL_SEQUENCE | Effects::OPAQUE;
     function.effects(inst).intersects(effects) || is_assembly(function, inst)

@@ -1,4 +1,4 @@
-//! Small functions with a known number of names. That the meaning stays is the checker's to prove, in every test.
+//! Small functions with a known number of names. In every test, the checker proves that the meaning stays the same.
 
 use super::rename;
 use crate::fuzzing::{edited, view};
@@ -6,7 +6,7 @@ use crate::fuzzing::{edited, view};
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode LOAD2\n\
     opcode STORE\nopcode BRA\nopcode INLINEASM\nregs %0 B32 B32 B32 B32 B32 B32 B64 B64 B1 B128 B128\n";
 
-/// How many registers of how many occur afterwards, and the function, checked.
+/// Returns the number of registers that occur afterwards, and the function, after the checker has proved it.
 fn names(blocks: &str) -> (usize, String) {
     let function = view(HEAD, blocks);
     let outcome = rename(&function, true);
@@ -19,7 +19,7 @@ fn names(blocks: &str) -> (usize, String) {
     (outcome.after, renamed.to_string())
 }
 
-/// What is read last may share its register with what is written there.
+/// The last read of a register and a write by the same instruction may share a name.
 #[test]
 fn a_chain_has_one_name() {
     let (after, body) = names(
@@ -28,7 +28,7 @@ fn a_chain_has_one_name() {
     assert_eq!(after, 1, "{body}");
 }
 
-/// Two results of one instruction, and two registers of two classes, are never one.
+/// Two results of one instruction, and two registers of different classes, never share a name.
 #[test]
 fn results_and_classes_stay_apart() {
     let (after, body) = names(
@@ -44,7 +44,7 @@ fn quads_are_left_alone() {
     assert_eq!(after, 2, "{body}");
 }
 
-/// A register fits into another's hole where it is done with before the hole ends, and only there.
+/// A register takes the name of another during its hole only if it ends before the hole does.
 #[test]
 fn holes_are_used_with_care() {
     let blocks = |in_the_hole: &str, behind_it: &str| {
@@ -82,7 +82,7 @@ fn assembly_keeps_its_registers() {
     assert_eq!(after, 1, "{body}");
 }
 
-/// A debug value keeps its register for its variable.
+/// A register of a debug value keeps its name.
 #[test]
 fn variables_stay_known() {
     let (after, body) = names(
@@ -98,7 +98,7 @@ bb1: frequency 1.0 depth 0
     assert!(body.contains("DBG_VALUE %0, "), "{body}");
 }
 
-/// Registers with as many lives as there are names: nothing is gained, and nothing is lost around a loop.
+/// If as many registers are live as there are names, nothing is gained, and nothing is lost around a loop.
 #[test]
 fn a_loop_keeps_what_it_carries() {
     let (after, body) = names(
@@ -115,7 +115,7 @@ bb2: frequency 1.0 depth 0
     assert_eq!(after, 2, "{body}");
 }
 
-/// Unless asked to, registers that are live across blocks share their names with nobody.
+/// By default, registers that are live across blocks do not share their names.
 #[test]
 fn names_are_shared_within_blocks() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -134,7 +134,7 @@ bb1: frequency 1.0 depth 0
     edited(&function, &outcome.edits);
 }
 
-/// Registers that occur most have the lowest numbers, and where nothing is gained nothing is changed.
+/// The most frequent registers have the lowest numbers. If nothing is gained, nothing changes.
 #[test]
 fn frequent_names_are_short() {
     let (_, body) = names(
@@ -149,7 +149,7 @@ fn frequent_names_are_short() {
     assert!(rename(&one, true).edits.is_empty());
 }
 
-/// Operands of inline assembly and of instructions of the whole warp keep their names, unless asked for.
+/// By default, operands of inline assembly and of instructions of the whole warp keep their names.
 #[test]
 fn bound_operands_keep_their_names() {
     for (inst, effects) in
@@ -164,7 +164,8 @@ fn bound_operands_keep_their_names() {
     }
 }
 
-/// The registers of an asynchronous instruction share no name, even if asked for: it writes them until another one waits.
+/// The registers of an asynchronous instruction share no name, even with `all`: the instruction writes them until
+/// another one waits.
 #[test]
 fn registers_in_use_keep_their_names() {
     let body = |word: &str| {

@@ -1,8 +1,8 @@
-//! PHIs that hold the same value: of one block, with inputs that hold the same value from each predecessor.
+//! Congruent PHIs: PHIs of one block whose inputs hold the same value for each predecessor.
 //!
-//! LLVM leaves such pairs where it keeps a variable of memory in registers: an accumulator as it was last loaded, and
-//! as it was last stored. All PHIs of a block are taken for equal until their inputs tell them apart (Alpern, Wegman
-//! and Zadeck, "Detecting equality of variables in programs", POPL 1988), which sees through loops.
+//! LLVM leaves such pairs when it promotes a variable in memory to registers, for example for an accumulator as last
+//! loaded and as last stored. All PHIs of a block are assumed equal until their inputs differ (Alpern, Wegman and
+//! Zadeck, "Detecting equality of variables in programs", POPL 1988). This finds equal values through loops.
 
 use std::collections::HashMap;
 
@@ -11,21 +11,21 @@ use super::registers::{Register, constant_held, copied_from};
 use crate::function::{Block, Function, Opcode, RegClass, VReg, Value};
 use crate::index::IndexVec;
 
-/// How often PHIs are told apart. What is not settled by then is equal to nothing: a partition that is still refined
-/// says too much.
+/// Most refinements. If the partition is not stable by then, no PHIs count as equal: an unfinished partition claims too
+/// many equalities.
 const ROUNDS: usize = 8;
 
-/// What an input holds.
+/// Value of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum InputValue {
-    /// What the PHIs of a class hold.
+    /// The value of the PHIs of a class.
     Class(u32),
     Constant(Opcode, Value),
     Register(VReg),
 }
 
-/// For each register the first PHI's result of `phis`, in their order, that is always the same; itself for all others.
-/// O(registers, and inputs of the PHIs a few times).
+/// Returns for each register the first PHI result of `phis`, in their order, that always holds the same value; the
+/// register itself for all others. O(registers, and inputs of the PHIs a few times).
 pub(super) fn congruent(
     function: &Function,
     phis: &[Phi],
@@ -33,7 +33,7 @@ pub(super) fn congruent(
 ) -> IndexVec<VReg, VReg> {
     let mut congruent: IndexVec<VReg, VReg> = function.regs().collect();
     if let Some(classes) = Classes::new(function, phis, registers).settle() {
-        // Only looked up in, never walked.
+        // Only looked up, never iterated.
         let mut first: HashMap<u32, VReg> = HashMap::new();
         for phi in phis {
             congruent[phi.result] = *first.entry(classes[phi.result]).or_insert(phi.result);
@@ -46,13 +46,13 @@ struct Classes<'a> {
     function: &'a Function,
     phis: &'a [Phi],
     registers: &'a IndexVec<VReg, Register>,
-    /// By a PHI's result; 0 for other registers.
+    /// Class of each PHI result; 0 for other registers.
     classes: IndexVec<VReg, u32>,
     count: usize,
 }
 
 impl<'a> Classes<'a> {
-    /// A class for the PHIs of each block and register class.
+    /// Puts the PHIs of each block and register class into one class.
     fn new(function: &'a Function, phis: &'a [Phi], registers: &'a IndexVec<VReg, Register>) -> Self {
         let mut classes = IndexVec::filled(0, function.num_regs());
         let mut numbers: HashMap<(Block, RegClass), u32> = HashMap::new();
@@ -63,7 +63,7 @@ impl<'a> Classes<'a> {
         Self { function, phis, registers, classes, count: numbers.len() }
     }
 
-    /// The classes when no more are told apart.
+    /// Refines the classes until they are stable; `None` if that takes too many refinements.
     fn settle(mut self) -> Option<IndexVec<VReg, u32>> {
         for _ in 0..ROUNDS {
             let before = self.count;
@@ -75,7 +75,7 @@ impl<'a> Classes<'a> {
         None
     }
 
-    /// Tells PHIs of a class apart by what their inputs hold.
+    /// Divides each class of PHIs by the values of their inputs.
     fn refine(&mut self) {
         let mut numbers: HashMap<(u32, Vec<(Block, InputValue)>), u32> = HashMap::new();
         let refined: Vec<u32> = self

@@ -1,13 +1,13 @@
-//! Constants that only PHIs read: which keep their one definition, and which are written anew where they are read.
+//! Constants that only PHIs read: some keep their one definition, and the others are rematerialised at their reads.
 //!
-//! One register cannot be in several webs. So the web that takes a constant from the most places keeps it, where one
-//! definition may serve them all; for the others it is written anew.
+//! One register cannot be in several webs. So the web that takes a constant from the most places keeps it, if one
+//! definition may serve all of them. For the others, the constant is rematerialised.
 
 use super::phis::Phi;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Inst, VReg};
 
-/// An input of a PHI that is a constant: the register, and its definition.
+/// A constant input of a PHI: the register, and its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constant {
     pub(super) phi: Phi,
@@ -16,19 +16,19 @@ pub(super) struct Constant {
     pub(super) definition: Inst,
 }
 
-/// Constants that PHIs take, by how.
+/// Constants that PHIs read, by treatment.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// What some other web keeps, or none.
+    /// Constants that another web keeps, or no web.
     pub(super) apart: Vec<Constant>,
-    /// What is taken from one place alone, and in its web.
+    /// Constants that are read at only one place and stay in their web.
     pub(super) single: Vec<Constant>,
 }
 
-/// Decides on constants, and adds those that webs keep to their sets. O(n log n).
+/// Chooses the treatment of each constant, and adds the constants that webs keep to their sets. O(n log n).
 pub(super) fn share(mut taken: Vec<Constant>, sets: &mut DisjointSets<VReg>) -> Shared {
     taken.sort_unstable_by_key(|constant| (constant.reg, constant.phi.inst, constant.from));
-    // After a switch a predecessor stands once for each edge.
+    // After a switch, a predecessor is listed once for each edge.
     taken.dedup();
     let mut shared = Shared::default();
     for of_one in taken.chunk_by(|a, b| a.reg == b.reg) {
@@ -50,7 +50,7 @@ pub(super) fn share(mut taken: Vec<Constant>, sets: &mut DisjointSets<VReg>) -> 
     shared
 }
 
-/// What stands in a list most often, if more than once; the lowest of several.
+/// Returns the most frequent web of a list, if it occurs more than once; the lowest of several.
 fn most_frequent(webs: &[VReg]) -> Option<VReg> {
     let mut sorted = webs.to_vec();
     sorted.sort_unstable();
@@ -62,7 +62,7 @@ fn most_frequent(webs: &[VReg]) -> Option<VReg> {
 mod tests {
     use super::*;
 
-    /// What is taken most often, of several the lowest, and nothing that is taken once.
+    /// The most frequent web is found, the lowest of several, and no web that occurs only once.
     #[test]
     fn frequent() {
         let of = |webs: &[u32]| most_frequent(&webs.iter().map(|&web| VReg(web)).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! How the work grows with the function: functions with many cases, whose copies LLVM has to work through, too.
+//! Growth of the work with the function's size: functions with many cases, whose copies LLVM has to process, too.
 
 use std::fmt::Write as _;
 
@@ -8,17 +8,18 @@ use crate::config::Config;
 use crate::function::{Edit, Function, VReg};
 use crate::fuzzing::edited;
 
-/// How many variables the loop has.
+/// Number of variables of the loop.
 const VARIABLES: usize = 8;
 
-/// A loop around a switch of so many cases, each of which sets all variables to values from outside the loop.
+/// Creates a loop around a switch with the given number of cases. Each case sets all variables to values from outside
+/// the loop.
 fn dispatch(cases: usize) -> Function {
     let mut text = String::from(
         "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode LOAD\nopcode STORE\nopcode BRX\nopcode GOTO\nregs %0",
     );
     text += &" B32".repeat(2 * VARIABLES);
     text += "\nbb0: frequency 1.0 depth 0 -> bb1\n";
-    // Writing to a string cannot fail.
+    // Writes to a string cannot fail.
     for number in 0..VARIABLES {
         let _ = writeln!(text, "  %{number} = LOAD {number} :: read");
     }
@@ -46,7 +47,7 @@ fn dispatch(cases: usize) -> Function {
     Function::parse(&(text + "end\n")).expect("a function")
 }
 
-/// How often each register is copied by the edits.
+/// Returns the number of the edits' copies of each register.
 fn copies(function: &Function, outcome: &Outcome) -> Vec<u64> {
     let mut copies = vec![0; function.num_regs()];
     for edit in outcome.edits.edits() {
@@ -59,7 +60,7 @@ fn copies(function: &Function, outcome: &Outcome) -> Vec<u64> {
     copies
 }
 
-/// What LLVM's coalescer looks at: for each copy, all uses of the register that it copies, other copies among them.
+/// Returns the work of LLVM's coalescer: for each copy, all uses of the copied register, including other copies.
 fn steps_of_llvm(function: &Function, outcome: &Outcome) -> u64 {
     let mut uses = vec![0; function.num_regs()];
     for operand in function.insts().flat_map(|inst| function.operands(inst)) {
@@ -70,7 +71,7 @@ fn steps_of_llvm(function: &Function, outcome: &Outcome) -> u64 {
     copies(function, outcome).iter().zip(uses).map(|(copies, uses)| copies * uses).sum()
 }
 
-/// Of twice as many cases come at most about twice as many steps, here and in LLVM.
+/// Twice as many cases need at most about twice as many steps, here and in LLVM.
 #[test]
 fn steps_grow_with_the_cases() {
     let [small, large] = [1_000, 2_000].map(|cases| {
@@ -84,7 +85,8 @@ fn steps_grow_with_the_cases() {
     }
 }
 
-/// A register is copied up to the bound, and not at all beyond, which is reported; the meaning stays either way.
+/// A register is copied up to the bound. Beyond the bound, it is not copied at all, and this is reported. The meaning
+/// stays the same in both cases.
 #[test]
 fn many_copies_of_one_register_are_left() {
     for (cases, is_left) in [(100, false), (2_000, true)] {

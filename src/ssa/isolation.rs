@@ -1,11 +1,11 @@
-//! PHIs whose webs are not conventional, isolated by copies, of which those stay whose sides cannot share a register.
+//! Isolation of PHIs whose webs are not conventional. Only the copies remain whose sides cannot share a register.
 //!
-//! In thought each PHI gets a register of its own, its *web's*: every predecessor copies its input there at its end,
-//! and the PHI's block copies it to the result at its start (method I of Sreedhar et al. 1999). The most frequent
-//! copies are then merged first, two live ranges interfering only where they hold different values (Boissinot et al.
-//! 2009). Nothing of this is written down as code. The copies at one place are parallel: there what they read ends and
-//! what they write begins, so that a web is live behind the copies at the ends of predecessors, and among the PHIs. The
-//! edits say what is left, and they are right whatever is merged here; what counts is how few they are.
+//! Conceptually, each PHI gets a register of its own, its *web's*. Every predecessor copies its input to this register
+//! at its end, and the PHI's block copies the register to the result at its start (method I of Sreedhar et al. 1999).
+//! The most frequent copies are then merged first, and two live ranges interfere only where they hold different values
+//! (Boissinot et al. 2009). None of this is written as code. The copies at one place are parallel: their sources end
+//! and their targets begin there. So a web is live after the copies at the ends of predecessors, and among the PHIs.
+//! The edits contain the remaining copies. They are correct for any merges.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -25,52 +25,52 @@ use crate::index::{EntityIndex, IndexVec};
 use crate::stats::CopyRefusal;
 
 define_index! {
-    /// What shares a register so far is named by one of these: first the PHIs' webs, then the registers that they copy.
+    /// A set of merged registers, by one member: first the PHIs' webs, then the registers that they copy.
     Node, "n"
 }
 
-/// How many inputs of a PHI are compared with those of another.
+/// Number of inputs of a PHI that are compared with those of another.
 const COMPARED: usize = 16;
 
-/// The value of an undefined input: any will do.
+/// Value of an undefined input: any value will do.
 const UNDEFINED: ValueNumber = ValueNumber(u32::MAX);
 
-/// A copy that isolates a PHI.
+/// The place of a copy that isolates a PHI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum CopyOf {
-    /// The result, behind the PHIs.
+    /// The result, after the PHIs.
     Result,
-    /// The inputs that come from this block.
+    /// The inputs from this block.
     Input(Block),
 }
 
-/// A copy that stays.
+/// A copy that remains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copy {
     pub(super) phi: Phi,
     pub(super) copy: CopyOf,
     pub(super) reason: Reason,
-    /// The register of the view that is copied, or that the result is copied to.
+    /// The register of the view that is copied, or to which the result is copied.
     pub(super) reg: VReg,
-    /// The register written and the one read.
+    /// The register that is written, and the one that is read.
     to: Node,
     of: Node,
 }
 
-/// What isolated PHIs need.
+/// Code that isolated PHIs need.
 #[derive(Debug, Default)]
 pub(super) struct IsolationResult {
-    /// The copies that stay, in the order in which those at one place stand.
+    /// The remaining copies, in their order at each place.
     pub(super) copies: Vec<Copy>,
-    /// Inputs that are constants, to be written anew where they would be copied.
+    /// Constant inputs that are rematerialised in place of a copy.
     pub(super) constants: Vec<Constant>,
-    /// PHIs that go, because another one always holds the same and can share their register; with its result.
+    /// Removed PHIs, with the result of a PHI that always holds the same value and can share their register.
     pub(super) replaced: Vec<(Phi, VReg)>,
-    /// How many successors of blocks and segments of live ranges were looked at.
+    /// Number of successors of blocks and segments of live ranges that were visited.
     pub(super) steps: u64,
 }
 
-/// A copy that goes where both sides can share a register.
+/// A copy that is removed if both sides can share a register.
 #[derive(Clone, Copy, Debug)]
 struct Affinity {
     phi: Phi,
@@ -80,9 +80,9 @@ struct Affinity {
     frequency: f64,
 }
 
-/// Isolates `phis`, of whose inputs some are `constants` to be written anew, sorted by PHI and place; without the
-/// option `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of their live ranges, but for
-/// large ranges, which are merged a limited number of times.
+/// Isolates `phis`. Their inputs in `constants`, sorted by PHI and place, are rematerialised. Without the option
+/// `cssa-coalesce`, nothing is merged. Near-linear in the inputs and the segments of their live ranges, except for
+/// large ranges, whose merges are limited in number.
 pub(super) fn isolate(
     function: &Function,
     phis: &[Phi],
@@ -107,23 +107,23 @@ struct Isolation<'a> {
     ranges: &'a LiveRanges,
     options: &'a Config,
     frequencies: IndexVec<Block, f64>,
-    /// The registers that PHIs' results are the same as.
+    /// The PHI result that each register is congruent to.
     congruent: IndexVec<VReg, VReg>,
     affinities: Vec<Affinity>,
-    /// Where the web stands for a register, which is live there for the PHI alone.
+    /// Segments in which the web replaces a register, which is live there only for the PHI.
     ceded: Vec<(VReg, Point, Point)>,
-    /// Where the webs are live, then what they share registers with, as far as something wanted to.
+    /// Live segments of the webs, then those of the copied registers, computed on demand.
     nodes: IndexVec<Node, Vec<Segment>>,
     of_register: IndexVec<VReg, Option<Node>>,
-    /// How often a merge of a large range was tried.
+    /// Number of attempts to merge a large range.
     attempts: IndexVec<Node, u32>,
-    /// The first register of each constant. It is only looked up in, never walked.
+    /// First register of each constant. It is only looked up, never iterated.
     constants: HashMap<(Opcode, Value), VReg>,
-    /// Memory for one union after another.
+    /// Scratch memory for unions.
     united: Vec<Segment>,
-    /// Whether registers are read behind the copies at the ends of blocks. It is only looked up in, never walked.
+    /// Whether registers are read after the copies at the ends of blocks. It is only looked up, never iterated.
     live_beyond: HashMap<(VReg, Block), bool>,
-    /// The successors of blocks that have many, sorted. It is only looked up in, never walked.
+    /// Successors of blocks with many successors, sorted. It is only looked up, never iterated.
     many_succs: HashMap<Block, Vec<Block>>,
     ends_of_phis: EndsOfPhis,
     isolated: IsolationResult,
@@ -159,7 +159,7 @@ impl<'a> Isolation<'a> {
         }
     }
 
-    /// Adds the web of a PHI, and the copies that it takes.
+    /// Adds the web of a PHI and its copies.
     fn add_web(&mut self, phi: Phi) {
         let web = Node::new(self.nodes.len());
         let function = self.function;
@@ -171,7 +171,7 @@ impl<'a> Isolation<'a> {
         let inputs = phi.inputs(function).filter_map(|input| Some((input.reg.filter(is_of_class)?, input.from)));
         let mut inputs: Vec<(VReg, Block)> = inputs.collect();
         inputs.sort_unstable();
-        // After a switch a predecessor stands once for each edge.
+        // After a switch, a predecessor is listed once for each edge.
         inputs.dedup();
         for (reg, from) in inputs {
             segments.extend(self.at_end(reg, from));
@@ -184,7 +184,7 @@ impl<'a> Isolation<'a> {
         self.add_node(segments);
     }
 
-    /// Where a web is live for an input at the end of a block; nowhere where the block is empty.
+    /// Returns the segment of a web for an input at the end of a block; `None` if the block is empty.
     fn at_end(&mut self, reg: VReg, block: Block) -> Option<Segment> {
         let value = if self.registers[reg].undefined.is_some() { UNDEFINED } else { self.value(reg) };
         let (start, end) = end_of(self.function, block)?;
@@ -194,7 +194,7 @@ impl<'a> Isolation<'a> {
         Some(Segment { start, end, value })
     }
 
-    /// Where a web is live among its PHI's block's PHIs.
+    /// Returns the segment in which a web is live among the PHIs of its block.
     fn at_phi(&mut self, phi: Phi) -> Segment {
         let start = Point::block_start(self.function, phi.block);
         let behind = self.ends_of_phis.of(self.function, phi.block, &mut self.isolated.steps);
@@ -202,7 +202,7 @@ impl<'a> Isolation<'a> {
         Segment { start, end, value: self.value(phi.result) }
     }
 
-    /// Whether a register is read behind the copies at the end of a block, by others than PHIs.
+    /// Whether a register is read after the copies at the end of a block, by an instruction other than a PHI.
     fn is_live_beyond(&mut self, reg: VReg, block: Block) -> bool {
         if let Some(&known) = self.live_beyond.get(&(reg, block)) {
             return known;
@@ -216,8 +216,8 @@ impl<'a> Isolation<'a> {
         is_live
     }
 
-    /// Whether a register is live into a successor of a block. After a switch there are many successors, and mostly few
-    /// blocks that the register is live into. O(the fewer of both · log the more).
+    /// Whether a register is live into a successor of a block. After a switch, a block has many successors, and the
+    /// register is mostly live into few blocks. O(min · log max) in these two numbers.
     fn is_live_into_successor(&mut self, reg: VReg, block: Block) -> bool {
         let (succs, live_ins) = (self.function.succs(block), self.ranges.live_ins(reg));
         self.isolated.steps += 1 + succs.len().min(live_ins.len()) as u64;
@@ -249,9 +249,9 @@ impl<'a> Isolation<'a> {
         node
     }
 
-    /// What a register holds, as the register that held it first. In SSA form a register that is live holds what its
-    /// last definition put there, and what was copied since has not changed: the definition copied from dominates the
-    /// copy, and the copy the point.
+    /// Returns the value of a register, as the register that held it first. In SSA form, a live register holds the
+    /// value of its only definition, and the source of a copy has not changed since: the source's definition dominates
+    /// the copy, and the copy dominates the point.
     fn value(&mut self, reg: VReg) -> ValueNumber {
         let mut first = reg;
         if self.options.cssa_interference == CssaInterference::Values {
@@ -272,7 +272,7 @@ impl<'a> Isolation<'a> {
         let mut ceded = &self.ceded[self.ceded.partition_point(|(other, ..)| *other < reg)..];
         let mut segments = Vec::with_capacity(self.ranges.segments(reg).len());
         for &segment in self.ranges.segments(reg) {
-            // Where no definition reaches, whatever is there is nothing that another register would hold.
+            // Where no definition reaches, the content equals that of no other register.
             let is_own = matches!(self.ranges.value_def(segment.value), ValueDef::Inst { .. });
             let value = if is_own { own } else { ValueNumber(others + segment.value.0) };
             let mut from = segment.start;
@@ -291,8 +291,8 @@ impl<'a> Isolation<'a> {
         node
     }
 
-    /// Merges what can be merged, the most frequent copies first, among equals those of results, which a coalescer
-    /// comes to first, then those of registers that are read more.
+    /// Merges copies, the most frequent first. Among equals, copies of results come first, as in a coalescer, then
+    /// copies of registers with more reads.
     fn merge(mut self, phis: &[Phi]) -> IsolationResult {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
@@ -301,7 +301,7 @@ impl<'a> Isolation<'a> {
         affinities.sort_by(|a, b| b.frequency.total_cmp(&a.frequency).then_with(|| rank(a).cmp(&rank(b))));
         let most = self.nodes.len() + affinities.len();
         let mut sets = DisjointSets::<Node>::new(most);
-        // Input copies that stay, by what is copied where. It is only looked up in, never walked.
+        // Remaining input copies, by source and place. It is only looked up, never iterated.
         let mut made: HashMap<(VReg, CopyOf), Affinity> = HashMap::new();
         for affinity in affinities {
             let (web, reg) = (sets.find(affinity.web), self.node(affinity.reg));
@@ -332,14 +332,14 @@ impl<'a> Isolation<'a> {
             let reg = self.node(copy.reg);
             (copy.to, copy.of) = (sets.find(copy.to), sets.find(reg));
         }
-        // Other merges may have put both sides into one register after all.
+        // Other merges may have put both sides into one register.
         copies.retain(|copy| !is_tried || copy.to != copy.of);
         self.isolated.copies = in_order(copies);
         self.replace(phis, &mut sets);
         self.isolated
     }
 
-    /// Has PHIs go that share their register with another one of the same value: what reads them can read that.
+    /// Removes PHIs that share their register with another PHI of the same value. Their readers read the other PHI.
     fn replace(&mut self, phis: &[Phi], sets: &mut DisjointSets<Node>) {
         // Registers that are left to LLVM have no node.
         let mut share = |a, b| match (self.of_register[a], self.of_register[b]) {
@@ -349,7 +349,7 @@ impl<'a> Isolation<'a> {
         let same = |phi: &Phi| Some((*phi, self.congruent[phi.result])).filter(|&(phi, first)| first != phi.result);
         let replaced: Vec<(Phi, VReg)> =
             phis.iter().filter_map(same).filter(|&(phi, first)| share(phi.result, first)).collect();
-        // PHIs come in layout order.
+        // PHIs are in layout order.
         let goes = |phi: Phi| replaced.binary_search_by_key(&phi.inst, |(replaced, _)| replaced.inst).is_ok();
         self.isolated.copies.retain(|copy| !goes(copy.phi));
         self.isolated.constants.retain(|constant| !goes(constant.phi));
@@ -366,9 +366,9 @@ impl<'a> Isolation<'a> {
         }
     }
 
-    /// Whether a PHI that reads a register where another one copies it has more in common with that one: then the copy
-    /// does for both, and what they have in common needs none (sharing, in Boissinot et al. 2009). Of many inputs only
-    /// the first are looked at.
+    /// Whether a PHI that reads a register where another PHI copies it has more in common with the other PHI. Then one
+    /// copy serves both, and their common inputs need no copy (sharing, in Boissinot et al. 2009). If there are many
+    /// inputs, only the first are compared.
     fn share_more(&self, affinity: Affinity, other: Phi) -> bool {
         let inputs = |phi: Phi| phi.inputs(self.function).take(COMPARED).filter_map(|input| input.reg);
         inputs(affinity.phi).any(|reg| reg != affinity.reg && inputs(other).any(|input| input == reg))
@@ -395,7 +395,7 @@ impl<'a> Isolation<'a> {
         conflicts.then_some(CopyRefusal::Interference)
     }
 
-    /// A copy stays, or becomes the constant that it would copy.
+    /// Keeps a copy, or replaces it by the constant that it would copy.
     fn keep(&mut self, Affinity { phi, web, copy, reg, .. }: Affinity, reason: Reason) {
         match (copy, self.registers[copied_from(self.registers, reg)].seen_constant()) {
             (CopyOf::Input(from), Some(definition)) => {
@@ -406,8 +406,8 @@ impl<'a> Isolation<'a> {
     }
 }
 
-/// Results first, then the copies at the end of each block, so that what is read comes before what is written to the
-/// same register: a copy that came behind could not share it. O(n log n).
+/// Orders the copies: results first, then those at the end of each block, so that reads precede writes of the same
+/// register; a later read could not share it. O(n log n).
 fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
     copies.sort_unstable_by_key(|copy| (copy.copy, copy.phi.inst));
     let mut ordered = Vec::with_capacity(copies.len());
@@ -421,7 +421,7 @@ fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
     ordered
 }
 
-/// The order of parallel copies. Of a cycle any may be first, because each copy has a register of its own.
+/// Returns the order of parallel copies. A cycle may start anywhere, because each copy has a register of its own.
 fn order(copies: &[Copy]) -> Vec<usize> {
     let pairs: Vec<(VReg, VReg)> = copies.iter().map(|copy| (VReg(copy.to.0), VReg(copy.of.0))).collect();
     let Ok(sequence) = sequentialize(&pairs, |_| VReg(u32::MAX)) else { return (0..copies.len()).collect() };

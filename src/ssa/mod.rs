@@ -1,24 +1,24 @@
 //! Out of SSA with the fewest copies: makes the webs of PHIs conventional.
 //!
-//! A web is what PHIs connect; it is conventional where all its registers can share one name. Then PHI elimination,
-//! which copies every input and every result of a PHI, leaves no copy that a coalescer could not remove. Where a
-//! register cannot join its web, this pass puts the copy into the code while it still is in SSA form, where it costs
-//! least, or the constant that the register holds. LLVM's PHI elimination then lowers what it always lowers, and where
-//! this pass fails the function is the one that it was.
+//! A web is a set of registers that PHIs connect. It is conventional if all its registers can share one name. PHI
+//! elimination copies every input and every result of a PHI. If the web is conventional, a coalescer can remove all
+//! these copies. If a register cannot join its web, this pass inserts the copy into the code in SSA form, at the
+//! cheapest place, or rematerialises the register's constant. LLVM's PHI elimination then lowers the PHIs as usual. If
+//! this pass fails, the function is unchanged.
 //!
 //! Sreedhar, Ju, Gillies and Santhanam, "Translating out of static single assignment form" (SAS 1999), isolate each PHI
-//! by copies and drop those whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation for
-//! correctness, code quality and efficiency" (CGO 2009), make that simple: isolate *all* PHIs, then coalesce, two live
-//! ranges interfering only where they hold different values. So done here, where it is needed, in the order of the
-//! files:
-//! * [`registers`], [`phis`]: PHIs that nobody reads, but other such PHIs, go;
-//! * [`constants`], [`webs`]: most webs are conventional as they come, but for constants that several PHIs read;
-//! * [`congruence`]: of the other PHIs some always hold the same as others;
-//! * [`isolation`]: they are isolated, and the copies merged, weighted by how often blocks run;
-//! * [`rewrite`]: the copies that are left, and the constants that stand for copies, go into the function.
+//! by copies and remove the copies whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation
+//! for correctness, code quality and efficiency" (CGO 2009), simplify this: they isolate *all* PHIs, then coalesce, and
+//! two live ranges interfere only where they hold different values. This pass does the same for the webs that need it,
+//! in the order of the files:
+//! * [`registers`], [`phis`]: PHIs that only each other read, or no instruction, are removed;
+//! * [`constants`], [`webs`]: most webs are already conventional, except for constants that several PHIs read;
+//! * [`congruence`]: some of the other PHIs always hold the same value as another PHI;
+//! * [`isolation`]: the other PHIs are isolated, and the copies merged, weighted by the frequency of blocks;
+//! * [`rewrite`]: the remaining copies, and the constants that replace copies, are inserted into the function.
 //!
-//! Every copy writes a register of its own, so that the copies at one place need no temporary: cycles, as of PHIs that
-//! swap their values, are opened by that. They stand in the order in which they can share registers.
+//! Every copy writes a register of its own. So the copies at one place need no temporary: this breaks cycles, for
+//! example of PHIs that swap their values. The copies are in an order in which they can share registers.
 
 mod congruence;
 mod constants;
@@ -42,17 +42,17 @@ use phis::Phis;
 use rewrite::Rewriter;
 use webs::Webs;
 
-/// Why an input or a result of a PHI is copied.
+/// Reason for a copy of an input or a result of a PHI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It cannot share its web's register.
     Refused(CopyRefusal),
-    /// Sharing registers is switched off.
+    /// Merging registers is switched off.
     NotTried,
 }
 
 impl Reason {
-    /// The reason in words, for statistics and remarks.
+    /// Returns the reason in words, for statistics and remarks.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.as_str(),
@@ -61,50 +61,50 @@ impl Reason {
     }
 }
 
-/// What becomes of the inputs and results of PHIs.
+/// Results of the pass for inputs and results of PHIs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many PHIs there are.
+    /// Number of PHIs.
     pub phis: usize,
-    /// PHIs that nobody reads.
+    /// PHIs that are never read.
     pub dead: Vec<Inst>,
-    /// PHIs that another one stands for, because it always holds the same.
+    /// PHIs that another PHI replaces, because it always holds the same value.
     pub replaced: Vec<Inst>,
-    /// The PHIs of inputs that become constants, written anew.
+    /// PHIs of inputs that are replaced by rematerialised constants.
     pub constants: Vec<Inst>,
-    /// The PHIs of inputs and results that are copied, and why.
+    /// PHIs of inputs and results that are copied, with the reason.
     pub copied: Vec<(Inst, Reason)>,
-    /// The registers with so many copies that these are left to PHI elimination.
+    /// Registers with so many copies that these are left to PHI elimination.
     pub left: Vec<LeftCopies>,
 }
 
 /// A register whose copies at the ends of blocks are left to PHI elimination, because there are many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftCopies {
-    /// The first PHI that reads it.
+    /// First PHI that reads it.
     pub phi: Inst,
     /// The register.
     pub register: VReg,
-    /// How many copies there are.
+    /// Number of copies.
     pub copies: u32,
 }
 
-/// What the pass did to a function.
+/// Result of the pass on a function.
 #[derive(Debug)]
 pub struct Outcome {
     /// The changes.
     pub edits: EditList,
-    /// Why, by PHI.
+    /// Reasons by PHI.
     pub report: Report,
-    /// How many inputs of PHIs, successors of blocks and segments of live ranges were looked at. A measure of the work
-    /// that does not depend on the machine.
+    /// Number of inputs of PHIs, successors of blocks and segments of live ranges that were visited. It measures the
+    /// work independently of the machine.
     pub steps: u64,
 }
 
 /// Makes the PHI webs of a function in SSA form conventional.
 ///
-/// Near-linear in the instructions and the inputs of PHIs. What webs cost that are conventional as they come is the
-/// live ranges of their registers; the others cost merging these.
+/// Near-linear in the instructions and the inputs of PHIs. The cost of a conventional web is the computation of its
+/// registers' live ranges. The cost of another web is the merging of these.
 pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), report: Report::default(), steps: 0 };
     let all = phis::all(function);

@@ -1,4 +1,4 @@
-//! The PHIs of a function: which are read, and what their inputs are.
+//! The PHIs of a function, their readers, and their inputs.
 
 use super::registers::Register;
 use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
@@ -7,11 +7,11 @@ use crate::index::IndexVec;
 /// An input of a PHI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Input {
-    /// The operand's number.
+    /// Index of the operand.
     pub(super) operand: u32,
-    /// The predecessor that it comes from.
+    /// Predecessor from which the input comes.
     pub(super) from: Block,
-    /// The register read; none where the value is undefined or no virtual register holds it.
+    /// The register that is read; `None` if the value is undefined or in no virtual register.
     pub(super) reg: Option<VReg>,
 }
 
@@ -20,12 +20,13 @@ pub(super) struct Input {
 pub(super) struct Phi {
     pub(super) inst: Inst,
     pub(super) block: Block,
-    /// The register that it defines.
+    /// The register that the PHI defines.
     pub(super) result: VReg,
 }
 
 impl Phi {
-    /// Its inputs. After a switch LLVM names a predecessor once for each edge, with the same register.
+    /// Returns the inputs of the PHI. After a switch, LLVM lists a predecessor once for each edge, with the same
+    /// register.
     pub(super) fn inputs(self, function: &Function) -> impl Iterator<Item = Input> {
         let pairs = function.operands(self.inst)[1..].chunks_exact(2);
         pairs.enumerate().filter_map(|(number, pair)| match pair[1].value {
@@ -35,7 +36,7 @@ impl Phi {
     }
 }
 
-/// The PHIs of a function, in layout order.
+/// Returns the PHIs of a function, in layout order.
 pub(super) fn all(function: &Function) -> Vec<Phi> {
     let mut all = Vec::new();
     for block in function.blocks() {
@@ -48,16 +49,16 @@ pub(super) fn all(function: &Function) -> Vec<Phi> {
     all
 }
 
-/// Where the PHIs of blocks end. Those who ask go through the PHIs of one block after the other, so that the last answer
-/// is all that has to be remembered.
+/// Ends of the PHIs of blocks. Callers visit the PHIs of one block after the other, so it is enough to remember the
+/// last result.
 #[derive(Debug, Default)]
 pub(super) struct EndsOfPhis {
     last: Option<(Block, Option<Inst>)>,
 }
 
 impl EndsOfPhis {
-    /// The first instruction of a block that is no PHI. O(PHIs of the block), and O(1) where it is asked for once more;
-    /// `steps` grows by the instructions that are looked at.
+    /// Returns the first instruction of a block that is no PHI. O(PHIs of the block), and O(1) if the query is
+    /// repeated. `steps` grows by the number of instructions that are visited.
     pub(super) fn of(&mut self, function: &Function, block: Block, steps: &mut u64) -> Option<Inst> {
         if let Some((_, end)) = self.last.filter(|&(last, _)| last == block) {
             return end;
@@ -71,17 +72,17 @@ impl EndsOfPhis {
     }
 }
 
-/// PHIs in layout order, by who reads them.
+/// PHIs in layout order, by their readers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phis {
-    /// Those that something reads.
+    /// PHIs whose values reach an instruction other than a PHI.
     pub(super) live: Vec<Phi>,
-    /// Those that only each other read, or nobody.
+    /// PHIs that only each other read, or no instruction.
     pub(super) dead: Vec<Phi>,
 }
 
 impl Phis {
-    /// Tells PHIs whose values reach anything but PHIs from the others. O(registers + inputs).
+    /// Divides PHIs by whether their values reach an instruction other than a PHI. O(registers + inputs).
     pub(super) fn new(function: &Function, all: Vec<Phi>, registers: &IndexVec<VReg, Register>) -> Self {
         let mut definition: IndexVec<VReg, Option<Phi>> = IndexVec::filled(None, function.num_regs());
         for &phi in &all {

@@ -1,4 +1,4 @@
-//! What holds for any function: which webs are conventional, and that a view of PHIs tells enough.
+//! Properties of any function: which webs are conventional, and that a view with only PHIs is sufficient.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::disjoint_sets::DisjointSets;
 use crate::function::{Applied, Edit, EditList, Effects, Function, Inst, Operand, Origin, Role, VReg};
 use crate::fuzzing::{Options, edited, explore, reached, ssa_function};
 
-/// A web is called conventional exactly where no two of its registers are live at one point: each pair is looked at, in
-/// functions where no constant has to be written anew.
+/// A web is classified as conventional if and only if no two of its registers are live at one point. Each pair is
+/// checked, in functions without rematerialised constants.
 #[test]
 fn webs_are_conventional_where_no_registers_overlap() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
@@ -52,7 +52,7 @@ fn webs_are_conventional_where_no_registers_overlap() {
     explore(check, 1_000, &[("conventional", 15), ("overlapping", 15)]);
 }
 
-/// What the pass decides does not depend on instructions that name no register of a PHI: a view may leave them out.
+/// The pass's decisions do not depend on instructions that use no register of a PHI: a view may leave them out.
 #[test]
 fn a_view_of_phis_is_enough() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
@@ -78,8 +78,8 @@ fn a_view_of_phis_is_enough() {
     explore(check, 1_000, &[("left out", 80), ("copied", 10)]);
 }
 
-/// The function without instructions that name no register of a PHI, but for terminators, the first behind PHIs and the
-/// last of each block.
+/// Removes the instructions that use no register of a PHI. Terminators, the first instruction after the PHIs, and the
+/// last one of each block remain.
 fn of_phis(function: &Function) -> Applied {
     let mut is_named = vec![false; function.num_regs()];
     let phis = function.insts().filter(|&inst| function.role(inst) == Role::Phi);

@@ -1,42 +1,42 @@
-//! Who writes and reads a register of a function in SSA form.
+//! Definitions and reads of the registers of a function in SSA form.
 
 use crate::function::{Function, Inst, Opcode, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 
-/// What is known of a register.
+/// Properties of a register.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Register {
-    /// How often it is read, debug values aside.
+    /// Number of reads, except in debug values.
     pub(super) reads: u32,
-    /// The constant that it holds, by its definition.
+    /// The definition of the constant that it holds.
     pub(super) constant: Option<Inst>,
-    /// The definition that says that its value is arbitrary.
+    /// The definition that makes its value undefined.
     pub(super) undefined: Option<Inst>,
-    /// The register that it is a copy of; a PHI of one register copies it.
+    /// The register that it is a copy of; a PHI with one input copies it.
     pub(super) copied: Option<VReg>,
-    /// A PHI writes or reads it, so that all that names it is in the view.
+    /// Whether a PHI writes or reads it, so that all its occurrences are in the view.
     is_of_phi: bool,
-    /// Something other than a PHI reads it.
+    /// Whether an instruction other than a PHI reads it.
     pub(super) is_read_by_code: bool,
 }
 
 impl Register {
-    /// The constant that a register of a PHI holds, by its definition.
+    /// Returns the definition of the constant that a register of a PHI holds.
     pub(super) fn seen_constant(&self) -> Option<Inst> {
         self.constant.filter(|_| self.is_of_phi)
     }
 
-    /// The constant's definition, where nothing but PHIs reads it.
+    /// Returns the constant's definition, if only PHIs read it.
     pub(super) fn constant_of_phis(&self) -> Option<Inst> {
         self.constant.filter(|_| !self.is_read_by_code)
     }
 }
 
-/// How far copies of copies are followed.
+/// Longest chain of copies that is followed.
 const CHAIN: usize = 16;
 
-/// The register that a register of a PHI copies in the end, as far as that is seen: a chain ends with what no PHI
-/// names.
+/// Returns the register from which a register of a PHI is copied in the end, as far as the view shows: a chain ends at
+/// a register that no PHI uses.
 pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VReg {
     let mut first = reg;
     for _ in 0..CHAIN {
@@ -46,7 +46,7 @@ pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VR
     first
 }
 
-/// The constant that a register of a PHI holds, by what makes it; equal ones hold the same.
+/// Returns the constant that a register of a PHI holds, as opcode and value; equal results mean equal values.
 pub(super) fn constant_held(
     function: &Function,
     registers: &IndexVec<VReg, Register>,
@@ -59,7 +59,7 @@ pub(super) fn constant_held(
     }
 }
 
-/// All registers of a function. One pass over the operands.
+/// Collects the properties of all registers of a function. One pass over the operands.
 pub(super) fn registers(function: &Function) -> IndexVec<VReg, Register> {
     let mut registers = IndexVec::filled(Register::default(), function.num_regs());
     for inst in function.insts() {
@@ -72,14 +72,15 @@ pub(super) fn registers(function: &Function) -> IndexVec<VReg, Register> {
     registers
 }
 
-/// Whether one of an instruction's operands reads a register's value: what names it without that is undefined.
+/// Whether one of an instruction's operands reads a register's value. An operand that mentions the register without a
+/// read is undefined.
 pub(super) fn is_read(operands: &[Operand], reg: VReg) -> bool {
     operands.iter().any(|operand| operand.use_reg() == Some(reg))
 }
 
 fn read_by_phi(function: &Function, phi: Inst, registers: &mut IndexVec<VReg, Register>) {
     let inputs = function.operands(phi).iter().filter(|operand| operand.read_reg().is_some());
-    // What is undefined is no copy, whatever register it names.
+    // An undefined value is no copy, whatever register the operand has.
     let source = inputs.clone().next().and_then(Operand::use_reg);
     let is_copy = inputs.clone().all(|input| input.use_reg() == source);
     for reg in inputs.filter_map(Operand::read_reg) {

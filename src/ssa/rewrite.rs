@@ -1,4 +1,4 @@
-//! Puts the copies and constants that PHI webs need into the function, which stays in SSA form.
+//! Inserts the copies and constants that PHI webs need into the function, which stays in SSA form.
 
 use std::collections::HashMap;
 
@@ -10,28 +10,28 @@ use super::{LeftCopies, Outcome};
 use crate::function::{Block, Edit, Function, Inst, Operand, Position, Role, VReg, Value};
 use crate::index::IndexVec;
 
-/// The most copies of one register at the ends of blocks that this pass writes.
+/// Most copies of one register at the ends of blocks that this pass inserts.
 ///
-/// LLVM's coalescer merges the result of each copy with the register that it copies, and goes through all uses of both
-/// for every merge. The copies themselves are uses, so that N of them cost N² steps. PHI elimination makes the same
-/// copies, and writes the PHI's own register, where there is nothing to merge. Only their order is lost.
+/// LLVM's coalescer merges the result of each copy with its source, and visits all uses of both for every merge. The
+/// copies themselves are uses, so N of them cost N² steps. PHI elimination inserts the same copies, but writes the
+/// PHI's own register, so there is nothing to merge. Only their order is lost.
 pub(super) const MOST_COPIES: u32 = 128;
 
-/// Writes edits, and what was done to whom.
+/// Writes edits, and records them by PHI.
 pub(super) struct Rewriter<'a> {
     function: &'a Function,
-    /// Their reads are kept up to date.
+    /// Properties of the registers; the reads are kept up to date.
     registers: IndexVec<VReg, Register>,
-    /// What debug values say instead of registers that nothing writes any more.
+    /// Values for debug values in place of registers that are no longer written.
     lost: Vec<(VReg, Value)>,
-    /// The inputs of PHIs that were asked for, by predecessor. They are only looked up, never walked.
+    /// Inputs of PHIs that were queried, by predecessor. They are only looked up, never iterated.
     inputs: HashMap<Inst, Vec<Input>>,
     ends_of_phis: EndsOfPhis,
     outcome: &'a mut Outcome,
 }
 
 impl<'a> Rewriter<'a> {
-    /// Nothing is written yet.
+    /// Creates a rewriter without any edits.
     pub(super) fn new(function: &'a Function, registers: IndexVec<VReg, Register>, outcome: &'a mut Outcome) -> Self {
         Self {
             function,
@@ -43,7 +43,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Deletes PHIs that nobody reads.
+    /// Deletes PHIs that are never read.
     pub(super) fn delete_dead(&mut self, phis: &[Phi]) {
         for phi in phis {
             self.outcome.edits.push(Edit::Delete { inst: phi.inst });
@@ -52,7 +52,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Has what reads PHIs read the registers that stand for them.
+    /// Replaces reads of PHIs by reads of the registers that replace them.
     pub(super) fn replace(&mut self, phis: &[(Phi, VReg)]) {
         for &(phi, into) in phis {
             self.outcome.edits.push(Edit::Delete { inst: phi.inst });
@@ -62,12 +62,12 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Writes constants where the PHIs read them.
+    /// Inserts constants where the PHIs read them.
     pub(super) fn write_constants(&mut self, constants: &[Constant]) {
         constants.iter().for_each(|constant| self.write_constant(constant.phi, constant.from, constant.definition));
     }
 
-    /// Writes the copies that isolated PHIs are left with.
+    /// Inserts the remaining copies of isolated PHIs.
     pub(super) fn copy(&mut self, copies: &[Copy]) {
         let left = self.leave(copies);
         for &Copy { phi, copy, reason, reg, .. } in copies {
@@ -94,7 +94,7 @@ impl<'a> Rewriter<'a> {
         count
     }
 
-    /// Debug values of registers that nothing writes any more describe what these would hold.
+    /// Makes debug values of registers that are no longer written describe the value that these would hold.
     pub(super) fn settle_debug_values(self) {
         if self.lost.is_empty() {
             return;
@@ -110,12 +110,12 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Has a PHI read a constant that is written at the end of a predecessor. Where nobody else reads the constant, it
-    /// is not written where it was.
+    /// Makes a PHI read a constant that is inserted at the end of a predecessor. If the constant has no other reader,
+    /// its old definition is removed.
     fn write_constant(&mut self, phi: Phi, from: Block, constant: Inst) {
         let Some(input) = self.input(phi, from) else { return };
         let Register { reads, constant: own, .. } = self.registers[input];
-        // One that stands there for this PHI alone would only be written anew.
+        // A constant that is defined there for this PHI alone would only be inserted again.
         if reads == 1 && own.is_some_and(|own| self.function.block_of(own) == from) {
             return;
         }
@@ -126,7 +126,7 @@ impl<'a> Rewriter<'a> {
         self.forget_reads(input, redirected);
     }
 
-    /// So many reads of a register are gone; a constant that nobody reads is not written.
+    /// Subtracts reads of a register. A constant without reads is removed.
     fn forget_reads(&mut self, reg: VReg, reads: u32) {
         let register = &mut self.registers[reg];
         register.reads -= reads;
@@ -136,8 +136,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Copies the input of a PHI at the end of a predecessor. Where that may also go elsewhere the copy is left to PHI
-    /// elimination, which can split the edge.
+    /// Copies the input of a PHI at the end of a predecessor. If the predecessor has other successors, the copy is left
+    /// to PHI elimination, which can split the edge.
     fn copy_input(&mut self, phi: Phi, from: Block) {
         if self.function.succs(from).len() == 1
             && let Some(input) = self.input(phi, from)
@@ -148,7 +148,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Copies the result of a PHI behind the PHIs of its block.
+    /// Copies the result of a PHI after the PHIs of its block.
     fn copy_result(&mut self, phi: Phi) {
         let new = self.outcome.edits.create_register(self.function.class(phi.result));
         let place = self.place_behind_phis(phi.block);
@@ -156,7 +156,7 @@ impl<'a> Rewriter<'a> {
         self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: 0, reg: new });
     }
 
-    /// Has the inputs of a PHI from a predecessor read another register. Returns how many there are.
+    /// Makes the inputs of a PHI from a predecessor read another register. Returns the number of inputs.
     fn redirect(&mut self, phi: Phi, from: Block, new: VReg) -> u32 {
         let mut redirected = 0;
         let inputs = inputs_from(&mut self.inputs, &mut self.outcome.steps, self.function, phi, from);
@@ -167,20 +167,20 @@ impl<'a> Rewriter<'a> {
         redirected
     }
 
-    /// The register that a PHI reads at the end of a predecessor.
+    /// Returns the register that a PHI reads from a predecessor.
     fn input(&mut self, phi: Phi, from: Block) -> Option<VReg> {
         inputs_from(&mut self.inputs, &mut self.outcome.steps, self.function, phi, from).first()?.reg
     }
 
-    /// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too:
-    /// what is put there first stands first.
+    /// Returns the position after the PHIs of a block. In a block of only PHIs and terminators, it is also the position
+    /// of input copies: copies appear in the order of insertion.
     fn place_behind_phis(&mut self, block: Block) -> Position {
         let before = self.ends_of_phis.of(self.function, block, &mut self.outcome.steps);
         Position { block, before }
     }
 }
 
-/// The inputs of a PHI that come from a block, in their order. O(log inputs) where the PHI was asked for before.
+/// Returns the inputs of a PHI that come from a block, in their order. O(log inputs) if the PHI was queried before.
 fn inputs_from<'b>(
     known: &'b mut HashMap<Inst, Vec<Input>>,
     steps: &mut u64,

@@ -1,4 +1,4 @@
-//! Small PHI webs with a known outcome. That the meaning stays is the checker's to prove, in every test.
+//! Small PHI webs with a known result. In every test, the checker proves that the meaning stays the same.
 
 use super::conventional;
 use crate::config::{Config, CssaInterference};
@@ -13,7 +13,7 @@ fn function(blocks: &str) -> Function {
     view(HEAD, blocks)
 }
 
-/// The body after the pass, checked, and how many instructions of a role it has.
+/// Returns the number of instructions with a role, and the body after the pass, checked.
 fn after(blocks: &str, config: &Config, role: Role) -> (usize, String) {
     let before = function(blocks);
     let outcome = conventional(&before, config);
@@ -27,7 +27,7 @@ fn copies(blocks: &str) -> (usize, String) {
     after(blocks, &Config::default(), Role::Copy)
 }
 
-/// A counter in a loop, as most are: nothing has to be copied.
+/// A typical loop counter: no copy is needed.
 const COUNTER: &str = "bb0: frequency 1.0 depth 0 -> bb1
   %0 = LOAD 0 :: read
 bb1: frequency 9.0 depth 1 -> bb1 bb2
@@ -43,8 +43,8 @@ fn a_counter_needs_no_copy() {
     assert_eq!(count, 0, "{body}");
 }
 
-/// Switched off, the pass changes nothing; without coalescing, it copies what it may: the edge back is PHI
-/// elimination's, because it may leave the loop.
+/// If the pass is switched off, nothing changes. Without coalescing, the pass inserts all copies that it may. The copy
+/// on the back edge is left to PHI elimination, because the edge's block may leave the loop.
 #[test]
 fn the_options_decide() {
     let off = Config { cssa_interference: CssaInterference::Stock, ..Config::default() };
@@ -53,7 +53,7 @@ fn the_options_decide() {
     assert_eq!(count, 2, "{body}");
 }
 
-/// The lost-copy problem: the counter's old value is read behind the loop, so that one of the two needs a register of
+/// The lost-copy problem: the counter's old value is read after the loop, so one of the two values needs a register of
 /// its own.
 #[test]
 fn a_lost_copy_is_made() {
@@ -72,8 +72,8 @@ bb3: frequency 1.0 depth 0
     assert_eq!(count, 1, "{body}");
 }
 
-/// The swap problem: two PHIs that exchange their values take two copies at once, each into a register of its own; that
-/// one of them has to come first is PHI elimination's business.
+/// The swap problem: two PHIs that exchange their values need two parallel copies, each into a register of its own. PHI
+/// elimination chooses their order.
 #[test]
 fn a_swap_is_opened() {
     let (count, body) = copies(
@@ -92,8 +92,8 @@ bb3: frequency 1.0 depth 0",
     assert_eq!(count, 2, "{body}");
 }
 
-/// One value goes into two webs on a way back that may also leave the loop: the copy is PHI elimination's, which can
-/// split the edge.
+/// One value is an input of two webs on a back edge whose block may also leave the loop. The copy is left to PHI
+/// elimination, which can split the edge.
 #[test]
 fn critical_edges_are_left_to_phi_elimination() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -111,8 +111,8 @@ bb2: frequency 1.0 depth 0
     assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
 }
 
-/// An accumulator as it was loaded last and as it was stored last are two PHIs, here and there, that always hold the
-/// same: by value one of each goes and nothing is copied, by liveness something is.
+/// An accumulator as last loaded and as last stored is two PHIs in each of two blocks, and both always hold the same
+/// value. By value, one PHI of each pair is removed and nothing is copied. By liveness, a copy is needed.
 #[test]
 fn of_congruent_phis_one_stays() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -140,8 +140,8 @@ bb4: frequency 1.0 depth 0
     assert!(copied(CssaInterference::Liveness) > 0);
 }
 
-/// A running maximum that is read once more behind its next value, and by a PHI behind the loop: one copy at the end of
-/// the loop's block does for both PHIs, and what comes from before the loop needs none.
+/// A running maximum is read again after its next value, and by a PHI after the loop. One copy at the end of the loop's
+/// block serves both PHIs, and the values from before the loop need no copy.
 #[test]
 fn one_copy_serves_two_phis() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -157,14 +157,14 @@ bb2: frequency 1.0 depth 0
   STORE %3, 0 :: write";
     let before = function(blocks);
     let outcome = conventional(&before, &Config::default());
-    // The edges are critical: their copies are PHI elimination's to make.
+    // The edges are critical: their copies are left to PHI elimination.
     assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
     let copied: Vec<VReg> =
         outcome.report.copied.iter().filter_map(|&(phi, _)| before.operands(phi)[0].def()).collect();
     assert_eq!(copied, [VReg(1), VReg(3)]);
 }
 
-/// Registers that are left to LLVM are not merged, though their PHIs always hold the same.
+/// Registers that are left to LLVM are not merged, even if their PHIs always hold the same value.
 #[test]
 fn congruent_phis_of_wide_registers_stay() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -184,7 +184,7 @@ bb2: frequency 1.0 depth 0
     }
 }
 
-/// A copy of an undefined value is none: PHIs of which one takes that copy, and the other one the register, stay two.
+/// A copy of an undefined value is no copy: two PHIs, with this copy and the register itself as inputs, are not merged.
 #[test]
 fn what_is_undefined_is_no_copy() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -202,7 +202,7 @@ bb2: frequency 1.0 depth 0
     assert_eq!(count, 2, "{body}");
 }
 
-/// In a block of nothing but PHIs, which the next block's PHIs read, results are copied before inputs.
+/// If a block has only PHIs, and the PHIs of the next block read them, results are copied before inputs.
 #[test]
 fn results_come_before_inputs() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -217,7 +217,7 @@ bb2: frequency 1.0 depth 0
     assert_eq!(count, 4, "{body}");
 }
 
-/// Values count, not registers: what a PHI of one input reads holds the same as its result, and both may be alive.
+/// Interference depends on values: a PHI of one input holds the same value as its input, and both may be live.
 #[test]
 fn equal_values_share_a_register() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -233,8 +233,8 @@ bb1: frequency 1.0 depth 0
     assert_eq!(count, 1, "{body}");
 }
 
-/// Of two copies at one place the one that reads a register comes before the one that writes it, whatever the order of
-/// the PHIs: so PHI elimination's own copies can go.
+/// Of two copies at one place, the one that reads a register comes before the one that writes it, for any order of the
+/// PHIs. So PHI elimination's own copies can be removed.
 #[test]
 fn what_is_read_comes_before_what_is_written() {
     let (count, body) = copies(
@@ -257,7 +257,8 @@ bb3: frequency 1.0 depth 0
     assert!(read < written, "{body}");
 }
 
-/// A constant that goes into two webs is written for each, and no more where it was; a debug value becomes the number.
+/// A constant that is an input of two webs is rematerialised for each, and its old definition is removed. A debug value
+/// gets the constant.
 #[test]
 fn constants_are_written_where_they_are_read() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -280,7 +281,7 @@ bb2: frequency 1.0 depth 0
     assert_eq!(copies(blocks).0, 0);
 }
 
-/// One definition of a constant serves both places where a PHI takes it, and another PHI gets its own.
+/// One definition of a constant serves both places at which a PHI reads it, and another PHI gets its own definition.
 #[test]
 fn one_constant_serves_two_places() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -311,7 +312,7 @@ bb6: frequency 1.0 depth 0
     assert_eq!(copies(blocks).0, 0);
 }
 
-/// Two PHIs of one web, of which each takes a constant from one place, share its definition too.
+/// Two PHIs of one web, each with the constant from one place, share its definition, too.
 #[test]
 fn one_constant_serves_a_web() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb4
@@ -331,7 +332,7 @@ bb4: frequency 1.0 depth 0
     assert!(conventional(&function(blocks), &Config::default()).edits.is_empty());
 }
 
-/// A constant that stands in the predecessor for one PHI alone stays.
+/// A constant that is defined in the predecessor for only one PHI stays.
 #[test]
 fn a_constant_in_its_place_stays() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -345,7 +346,7 @@ bb2: frequency 1.0 depth 0
     assert!(conventional(&function(blocks), &Config::default()).edits.is_empty());
 }
 
-/// PHIs that only read each other go, and variables that they hold are unknown.
+/// PHIs that only read each other are removed, and their variables are unknown.
 #[test]
 fn dead_phis_go() {
     let (count, body) = after(
@@ -365,7 +366,7 @@ bb2: frequency 1.0 depth 0
     assert!(body.contains("DBG_VALUE $noreg"), "{body}");
 }
 
-/// An undefined input is not copied, and does not keep others from sharing a register.
+/// An undefined input is not copied, and does not prevent other inputs from sharing a register.
 #[test]
 fn undefined_inputs_are_not_copied() {
     let (count, body) = copies(

@@ -1,7 +1,7 @@
-//! Webs of PHIs, and which of them are conventional as they come: most are, and need no copies.
+//! Webs of PHIs. Most are already conventional and need no copies.
 //!
-//! A web is conventional where no two of its registers are live at one point (Sreedhar et al. 1999). Two that are may
-//! still hold the same value, and share a register after all: that is left to isolation.
+//! A web is conventional if no two of its registers are live at one point (Sreedhar et al. 1999). Two registers that
+//! are may still hold the same value and share a register: isolation handles this case.
 
 use super::constants::{Constant, Shared, share};
 use super::phis::{Phi, Phis};
@@ -11,20 +11,20 @@ use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Effects, Function, Inst, VReg};
 use crate::index::IndexVec;
 
-/// What the webs of PHIs that something reads need.
+/// Treatment of the webs of PHIs that are read.
 #[derive(Debug, Default)]
 pub(super) struct Webs {
-    /// Those whose webs are not conventional.
+    /// PHIs whose webs are not conventional.
     pub(super) others: Vec<Phi>,
-    /// Where the registers of all webs are live.
+    /// Live segments of the registers of all webs.
     pub(super) live: Liveness,
-    /// Inputs of conventional webs that are constants to be written anew where their PHIs read them.
+    /// Constant inputs of conventional webs that are rematerialised where their PHIs read them.
     pub(super) constants: Vec<Constant>,
-    /// The same of the others, and constants that one of their PHIs takes from one place; by PHI and place.
+    /// The same for other webs, and constants that one of their PHIs reads from one place; by PHI and place.
     pub(super) constants_of_others: Vec<Constant>,
 }
 
-/// Where registers are live, and the control flow that says so.
+/// Liveness of registers, with its control flow.
 #[derive(Debug, Default)]
 pub(super) struct Liveness {
     pub(super) cfg: Cfg,
@@ -32,20 +32,20 @@ pub(super) struct Liveness {
     pub(super) ranges: LiveRanges,
 }
 
-/// Where a register of a web is live.
+/// A segment in which a register of a web is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Stretch {
-    /// The lowest register of the web.
+    /// Lowest register of the web.
     web: VReg,
     start: Point,
     end: Point,
-    /// The register, or none of the view's, for a constant that is written anew.
+    /// The register; `None` for a rematerialised constant, which is no register of the view.
     member: Option<VReg>,
 }
 
 impl Webs {
-    /// Sorts the PHIs by whether their webs are conventional. O(n log n) in the occurrences of their registers and the
-    /// blocks that these are live into.
+    /// Divides the PHIs by whether their webs are conventional. O(n log n) in the occurrences of their registers and
+    /// the blocks into which these are live.
     pub(super) fn new(function: &Function, phis: &Phis, registers: &IndexVec<VReg, Register>) -> Self {
         let mut finder = Finder::new(function, registers);
         phis.live.iter().for_each(|&phi| finder.connect(phi));
@@ -73,10 +73,10 @@ struct Finder<'a> {
     is_member: IndexVec<VReg, bool>,
     /// Constants that only PHIs read.
     taken: Vec<Constant>,
-    /// Those of them that no web keeps, and which PHIs read them, sorted.
+    /// Those that no web keeps, with the PHIs that read them, sorted.
     apart: Vec<Constant>,
     apart_reads: Vec<(Inst, VReg)>,
-    /// Registers of webs that cannot be conventional, because of an input that no register of their class holds.
+    /// Registers of webs that cannot be conventional, because an input is in no register of their class.
     odd: Vec<VReg>,
 }
 
@@ -94,8 +94,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Makes one web of a PHI's result and its inputs, but for undefined ones, which are no value, and constants that
-    /// only PHIs read, which are taken down.
+    /// Joins a PHI's result and its inputs into one web. Undefined inputs have no value and are left out. Constants
+    /// that only PHIs read are left out, too, and recorded.
     fn connect(&mut self, phi: Phi) {
         let class = self.function.class(phi.result);
         if class.is_left_to_llvm() {
@@ -118,7 +118,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// By web: whether two of its registers are live at one point, or would be.
+    /// Computes for each web whether two of its registers are live at one point, or would be.
     fn conflicts(&mut self, ranges: &LiveRanges, members: &[VReg]) -> IndexVec<VReg, bool> {
         let mut conflicts = IndexVec::filled(false, self.function.num_regs());
         for reg in std::mem::take(&mut self.odd) {
@@ -137,7 +137,7 @@ impl<'a> Finder<'a> {
         for stretch in stretches {
             let overlapped = last.filter(|last| last.web == stretch.web && last.end > stretch.start);
             match overlapped {
-                // Each constant has a register of its own.
+                // Each rematerialised constant has a register of its own.
                 Some(last) if last.member != stretch.member || last.member.is_none() => conflicts[stretch.web] = true,
                 _ => {}
             }
@@ -146,12 +146,12 @@ impl<'a> Finder<'a> {
         conflicts
     }
 
-    /// Whether a PHI's read of a register goes, because the constant is written anew for it.
+    /// Whether a PHI's read of a register is removed, because the constant is rematerialised for it.
     fn is_apart(&self, phi: Inst, reg: VReg) -> bool {
         self.registers[reg].constant_of_phis().is_some() && self.apart_reads.binary_search(&(phi, reg)).is_ok()
     }
 
-    /// Where the members of webs are live.
+    /// Computes the liveness of the members of webs.
     fn liveness(&self, members: &[VReg]) -> Liveness {
         let function = self.function;
         let cfg = Cfg::new(function);
@@ -163,7 +163,7 @@ impl<'a> Finder<'a> {
         Liveness { cfg, dominators, ranges }
     }
 
-    /// The same, by web.
+    /// Returns the live segments of the members, by web.
     fn stretches(&mut self, ranges: &LiveRanges, members: &[VReg]) -> Vec<Stretch> {
         let mut stretches = Vec::with_capacity(members.len());
         for &reg in members {
@@ -175,7 +175,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// From where what is written at the end of a block is live to its end; none where the block is empty.
+/// Returns the segment from a definition at the end of a block to the block's end; `None` if the block is empty.
 pub(super) fn end_of(function: &Function, block: Block) -> Option<(Point, Point)> {
     let end = Point::block_end(function, block);
     let terminators = function.block_insts(block).rev();

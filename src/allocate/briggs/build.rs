@@ -1,4 +1,4 @@
-//! Build: the interference graph with everything that the phases keep of it.
+//! Build: the interference graph, with all data that the phases share.
 
 use std::cell::LazyCell;
 use std::collections::VecDeque;
@@ -12,31 +12,31 @@ use crate::define_index;
 use crate::index::IndexVec;
 
 define_index! {
-    /// A copy, as coalescing sees it.
+    /// A copy as an object of coalescing.
     Move, "move"
 }
 
-/// Where a node is.
+/// State of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has its place from the start, and stays in the graph.
+    /// The node has its place from the start, and stays in the graph.
     Fixed,
-    /// In the graph, on one of the worklists.
+    /// The node is in the graph, on one of the worklists.
     Present,
-    /// On the stack, to be coloured.
+    /// The node is on the stack, to be coloured.
     Removed,
-    /// Another node stands for it.
+    /// Another node represents it.
     Merged,
 }
 
-/// What has become of a copy.
+/// State of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MoveState {
-    /// To be tried.
+    /// The copy is to be tried.
     Waiting,
-    /// Tried without success; to be tried again when something around it changes.
+    /// The copy was tried without success. It is tried again if its surroundings change.
     Tried,
-    /// Merged, impossible, or given up.
+    /// The copy is merged, impossible, or given up.
     Done,
 }
 
@@ -48,55 +48,56 @@ pub(super) struct MoveData {
     pub(super) state: MoveState,
 }
 
-/// The graph as it shrinks.
+/// The interference graph during colouring; it shrinks.
 pub(super) struct Coloring<'a> {
     pub(super) problem: &'a Problem,
     pub(super) rules: &'a Coalescing,
     graph: InterferenceGraph,
-    /// How many units of each file count as available: the register limit, or the most that are live at once.
+    /// Units of each file that count as available: the register limit, or without a limit the most units that are live
+    /// at once.
     pub(super) available: IndexVec<File, u32>,
-    /// Places that each class has in them, for tests of degrees.
+    /// Number of places of each class in these units, for tests of degrees.
     pub(super) places: IndexVec<Class, u32>,
     pub(super) class: IndexVec<LiveRange, Class>,
     pub(super) cost: IndexVec<LiveRange, f32>,
     pub(super) state: IndexVec<LiveRange, State>,
-    /// Places that its neighbours in the graph can take away from a node.
+    /// Places that a node's neighbours in the graph can take away from it.
     pub(super) degree: IndexVec<LiveRange, u32>,
     alias: IndexVec<LiveRange, LiveRange>,
-    /// The live ranges that a node stands for, as a ring.
+    /// Live ranges that a node represents, as a ring.
     next_member: IndexVec<LiveRange, LiveRange>,
     pub(super) moves: IndexVec<Move, MoveData>,
-    /// By member: its copies.
+    /// Copies of each member.
     moves_of: Vec<Vec<Move>>,
-    /// Who is in one row with whom, where there are tuples.
+    /// The other members of each live range's rows, if the problem has tuples.
     pub(super) lanes: Option<Partners<'a>>,
-    /// How many copies of a node are not done.
+    /// Number of a node's copies that are not done.
     pub(super) open_moves: IndexVec<LiveRange, u32>,
 
-    /// Nodes that are sure to find a place, without copies: least degree first.
+    /// Nodes without copies that are sure to find a place, least degree first.
     pub(super) simplify: IndexedHeap<(u32, LiveRange)>,
-    /// Copies to be tried, most frequent first.
+    /// Copies to try, most frequent first.
     pub(super) coalesce: VecDeque<Move>,
-    /// Nodes that are sure to find a place, with copies: first come, first served.
+    /// Nodes with copies that are sure to find a place, in order of arrival.
     pub(super) freeze: VecDeque<LiveRange>,
-    /// The others: least cost for each place that it would give back, first.
+    /// All other nodes, ordered by cost for each place that a node would free, least first.
     pub(super) spill: IndexedHeap<(Ordered, u32, LiveRange)>,
     /// Nodes in the order in which they left the graph.
     pub(super) stack: Vec<LiveRange>,
     pub(super) merged: u64,
-    /// A mark for each node, for whoever goes through neighbours: equal to `stamp` where set.
+    /// A mark for each node, for loops over neighbours. A mark is set if it equals `stamp`.
     marks: IndexVec<LiveRange, u32>,
     stamp: u32,
-    /// A set of nodes, in the same way.
+    /// A set of nodes, represented in the same way.
     chosen: IndexVec<LiveRange, u32>,
     chosen_stamp: u32,
 }
 
 impl<'a> Coloring<'a> {
-    /// Builds the graph of a problem, and puts every node on its worklist.
+    /// Builds the graph of a problem and puts every node on its worklist.
     pub(super) fn build(problem: &'a Problem, rules: &'a Coalescing) -> Self {
         let ranges = problem.ranges();
-        // Only where a file has no register limit does anybody ask for the peaks, which cost a sweep.
+        // The peaks cost a sweep. They are needed only if a file has no register limit.
         let peaks = LazyCell::new(|| problem.peaks());
         let available: IndexVec<File, u32> = problem
             .files()
@@ -172,8 +173,8 @@ impl<'a> Coloring<'a> {
                 self.open_moves[side] += 1;
             }
         }
-        // Merged, the parts of a register would be spilled together, and would not have had to be split. They only look
-        // for each other's place.
+        // The parts of a register are not merged: they would be spilled together, and the split would be lost. Each
+        // part only prefers the place of the others.
         let mut links: Vec<_> = links.iter().filter(|link| link.to != link.from).collect();
         links.sort_by(|a, b| b.frequency.total_cmp(&a.frequency));
         for link in links {
@@ -184,12 +185,12 @@ impl<'a> Coloring<'a> {
         }
     }
 
-    /// The statistics of the graph before anything was merged.
+    /// Returns the graph as it was before any merge, for statistics.
     pub(super) fn graph(&self) -> &InterferenceGraph {
         &self.graph
     }
 
-    /// The node that stands for a live range.
+    /// Returns the node that represents a live range.
     #[inline]
     pub(super) fn find(&self, range: LiveRange) -> LiveRange {
         let mut node = range;
@@ -205,7 +206,7 @@ impl<'a> Coloring<'a> {
         self.degree[node] < self.places[self.class[node]]
     }
 
-    /// The live ranges that a node stands for.
+    /// Returns the live ranges that a node represents.
     pub(super) fn members(&self, node: LiveRange) -> impl Iterator<Item = LiveRange> + '_ {
         let mut next = Some(node);
         std::iter::from_fn(move || {
@@ -215,7 +216,7 @@ impl<'a> Coloring<'a> {
         })
     }
 
-    /// Lets `node` stand for what `other` stood for.
+    /// Lets `node` represent the members of `other`.
     pub(super) fn join_members(&mut self, node: LiveRange, other: LiveRange) {
         self.alias[other] = node;
         let after = self.next_member[node];
@@ -223,7 +224,8 @@ impl<'a> Coloring<'a> {
         self.next_member[other] = after;
     }
 
-    /// Writes the neighbours of a node to `out`, each once, those on the stack only where they are wanted.
+    /// Writes the neighbours of a node to `out`, each once. Neighbours on the stack are included only if `with_removed`
+    /// is set.
     pub(super) fn collect_neighbours(&mut self, node: LiveRange, with_removed: bool, out: &mut Vec<LiveRange>) {
         out.clear();
         self.stamp += 1;
@@ -243,7 +245,7 @@ impl<'a> Coloring<'a> {
         }
     }
 
-    /// Has [`is_chosen`](Self::is_chosen) say yes to these nodes, and to no others.
+    /// Replaces the set that [`is_chosen`](Self::is_chosen) tests by these nodes.
     pub(super) fn choose(&mut self, nodes: &[LiveRange]) {
         self.chosen_stamp += 1;
         for &node in nodes {
@@ -256,24 +258,24 @@ impl<'a> Coloring<'a> {
         self.chosen[node] == self.chosen_stamp
     }
 
-    /// The copies of a node, whatever has become of them, each at least once.
+    /// Returns the copies of a node in any state, each at least once.
     pub(super) fn all_moves_of(&self, node: LiveRange) -> impl Iterator<Item = Move> + '_ {
         let members = self.members(node).filter(|_| !self.moves_of.is_empty());
         members.flat_map(|member| self.moves_of[member.0 as usize].iter().copied())
     }
 
-    /// The copies of a node that are not done, each at least once.
+    /// Returns the copies of a node that are not done, each at least once.
     pub(super) fn moves_of(&self, node: LiveRange) -> impl Iterator<Item = Move> + '_ {
         self.all_moves_of(node).filter(|&id| self.moves[id].state != MoveState::Done)
     }
 
-    /// Whether a node still has copies that could be merged.
+    /// Whether a node still has copies that may be merged.
     #[inline]
     pub(super) fn is_move_related(&self, node: LiveRange) -> bool {
         self.open_moves[node] > 0
     }
 
-    /// Puts a node on the worklist where it belongs now.
+    /// Puts a node on the worklist that fits its state.
     pub(super) fn put_on_worklist(&mut self, node: LiveRange) {
         if !self.is_low(node) {
             let key = self.spill_key(node);
@@ -285,7 +287,7 @@ impl<'a> Coloring<'a> {
         }
     }
 
-    /// What is known of a node has changed: its degree, its copies.
+    /// Moves a node to another worklist if its degree or its copies have changed.
     pub(super) fn refresh(&mut self, node: LiveRange) {
         if self.spill.contains(node) {
             if self.is_low(node) {

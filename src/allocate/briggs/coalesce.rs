@@ -1,13 +1,13 @@
-//! Coalesce: the two sides of a copy become one node, where that cannot make the graph harder to colour.
+//! Coalesce: merges the two sides of a copy into one node if that cannot make the graph harder to colour.
 //!
-//! Iterated, as George and Appel ("Iterated register coalescing", TOPLAS 1996): a copy that failed is tried again when
-//! a node beside it has become easy. The document adds two rules around the tests: always where both sides have few
-//! neighbours, never where the merged one would have very many.
+//! Coalescing is iterated (George and Appel, "Iterated register coalescing", TOPLAS 1996): a copy that failed is tried
+//! again after a neighbouring node has become easy. The document adds two rules to the tests. Both sides are always
+//! merged if they have few neighbours. They are never merged if the merged node would have very many.
 
 use super::build::{Coloring, Move, MoveState, State};
 use crate::allocate::problem::{Class, LiveRange, is_place};
 
-/// What to do with a copy.
+/// Decision on a copy.
 enum Verdict {
     Merge,
     Impossible,
@@ -15,7 +15,7 @@ enum Verdict {
 }
 
 impl Coloring<'_> {
-    /// Tries the next copy. Says whether there was one.
+    /// Tries the next copy. Returns whether there was one.
     pub(super) fn coalesce(&mut self) -> bool {
         let Some(id) = self.coalesce.pop_front() else { return false };
         if self.moves[id].state != MoveState::Waiting {
@@ -26,7 +26,7 @@ impl Coloring<'_> {
             self.finish_move(id);
             return true;
         }
-        // What stays in the graph is merged into what is fixed, never the other way round.
+        // A node in the graph is merged into a fixed one, never the other way round.
         let (node, other) = if self.state[from] == State::Fixed { (from, to) } else { (to, from) };
         match self.verdict(node, other) {
             Verdict::Merge => {
@@ -39,7 +39,7 @@ impl Coloring<'_> {
         true
     }
 
-    /// The copy is merged, or never will be: its sides have one copy fewer.
+    /// Marks a copy as done, merged or not: each of its sides has one open copy fewer.
     pub(super) fn finish_move(&mut self, id: Move) {
         self.moves[id].state = MoveState::Done;
         let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
@@ -51,7 +51,7 @@ impl Coloring<'_> {
         }
     }
 
-    /// A node that was kept for its copies alone, and has none any more, may be simplified.
+    /// Lets a node be simplified if it waited only for its copies and has no open copy left.
     fn release(&mut self, node: LiveRange) {
         if self.state[node] == State::Present && !self.is_move_related(node) && self.is_low(node) {
             self.put_on_worklist(node);
@@ -63,7 +63,7 @@ impl Coloring<'_> {
         if self.state[other] != State::Present || !present.contains(&self.state[node]) {
             return Verdict::Impossible;
         }
-        // A piece of a spilled live range is short, and must not become part of a long one that can be spilled.
+        // A piece of a spilled live range is short. It must not become part of a long live range that can be spilled.
         let must_have_both = self.cost[node].is_infinite() == self.cost[other].is_infinite();
         let Some(class) = self.common_class(node, other) else { return Verdict::Impossible };
         let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
@@ -76,14 +76,15 @@ impl Coloring<'_> {
         if self.is_safe([node, other], class, &of_node, &of_other) { Verdict::Merge } else { Verdict::NotNow }
     }
 
-    /// Calls clobber what the register limit leaves out, too; nobody else may be there.
+    /// Calls also clobber units beyond the register limit. No other live range may be placed there.
     fn is_fixed_beyond_limit(&self, node: LiveRange) -> bool {
         let class = self.problem.class(node);
         let register_limit = self.problem.files()[class.file].register_limit.unwrap_or(u32::MAX);
         self.problem.ranges()[node].fixed.is_some_and(|unit| !is_place(class, unit, register_limit))
     }
 
-    /// The class that both may be kept in: that of the one, if the other is of it or promotes to it.
+    /// Returns the class in which both may be kept: the class of one node, if the other has the same class or promotes
+    /// to it.
     fn common_class(&self, node: LiveRange, other: LiveRange) -> Option<Class> {
         let promotes = |from: Class, into: Class| {
             let mut class = Some(from);
@@ -123,7 +124,7 @@ impl Coloring<'_> {
         if union.clone().map(|&neighbour| taken(neighbour)).sum::<u32>() as f32 > self.rules.never_above * places {
             return false;
         }
-        // Briggs: the neighbours that may keep their places together leave one.
+        // Briggs: the neighbours of high degree together leave a free place.
         let significant = union.filter(|&&neighbour| self.is_significant(neighbour));
         if significant.map(|&neighbour| taken(neighbour)).sum::<u32>() < self.places[class] {
             return true;
@@ -134,18 +135,19 @@ impl Coloring<'_> {
         }
     }
 
-    /// George: every neighbour of the one that may keep its place is a neighbour of the other already, those chosen.
+    /// George: every neighbour of high degree of the one node is already among the other's neighbours, which are the
+    /// chosen nodes.
     fn is_george_safe(&self, neighbours: &[LiveRange]) -> bool {
         neighbours.iter().all(|&neighbour| !self.is_significant(neighbour) || self.is_chosen(neighbour))
     }
 
-    /// Whether a neighbour may still be there when everything easy has been removed.
+    /// Whether a neighbour may remain after all easy nodes have been removed.
     fn is_significant(&self, node: LiveRange) -> bool {
         self.state[node] == State::Fixed
             || self.degree[node] as f32 * self.rules.degree_factor >= self.places[self.class[node]] as f32
     }
 
-    /// Lets `node` stand for `other` too.
+    /// Lets `node` represent `other`, too.
     fn merge(&mut self, node: LiveRange, other: LiveRange) {
         let class = self.common_class(node, other).unwrap_or(self.class[node]);
         let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
@@ -168,7 +170,7 @@ impl Coloring<'_> {
         self.choose(&of_node);
         let only_other: Vec<LiveRange> =
             of_other.iter().copied().filter(|&neighbour| !self.is_chosen(neighbour)).collect();
-        // Who was beside one of them, or both, has one neighbour now.
+        // A neighbour of one or both of the nodes has one neighbour in their place.
         let mut taken_before: Vec<(LiveRange, u32)> = Vec::with_capacity(of_node.len() + only_other.len());
         let mut degree = 0;
         self.choose(&of_other);
@@ -201,7 +203,7 @@ impl Coloring<'_> {
         self.enable_moves(node);
     }
 
-    /// A neighbour takes more places away: it was promoted.
+    /// Raises the degree of a neighbour of a promoted node, which takes more places away.
     fn raise_degree(&mut self, node: LiveRange, places: u32) {
         self.degree[node] += places;
         if !self.is_low(node) {

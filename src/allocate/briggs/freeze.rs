@@ -1,10 +1,10 @@
-//! Freeze: where nothing can be simplified or merged, a node gives up its copies, so that it can be simplified.
+//! Freeze: if no node can be simplified or merged, a node gives up its copies, and can be simplified.
 
 use super::build::{Coloring, Move, MoveState, State};
 use crate::allocate::problem::LiveRange;
 
 impl Coloring<'_> {
-    /// Gives up the copies of the node that has waited longest. Says whether there was one.
+    /// Gives up the copies of the node that has waited longest. Returns whether there was one.
     pub(super) fn freeze(&mut self) -> bool {
         while let Some(node) = self.freeze.pop_front() {
             let waits =
@@ -23,8 +23,7 @@ impl Coloring<'_> {
         false
     }
 
-    /// Gives up all copies of a node. With the last of them it goes to where it can be simplified, if it is sure of a
-    /// place.
+    /// Gives up all copies of a node. After the last one, the node can be simplified if it is sure to find a place.
     pub(super) fn freeze_moves(&mut self, node: LiveRange) {
         let moves: Vec<Move> = self.moves_of(node).collect();
         for id in moves {

@@ -1,10 +1,11 @@
 //! Chaitin-Briggs: an interference graph, coloured optimistically, with iterated conservative coalescing.
 //!
-//! As NVIDIA's cicc is read to do it, phase by phase in the order of the files: [`build`] the graph; while nodes are
-//! left, [`simplify`] what is sure to find a place, else [`coalesce`] a copy, else [`freeze`] one, else take out a
-//! [`spill`] candidate; then [`select`] places in the reverse order. What finds none is spilled, which leaves a short
-//! live range for each of its uses and definitions, and everything begins anew, until all have places. Of a problem
-//! whose graph would be too large, [`relieve`] spills a part before the graph is built.
+//! The phases follow NVIDIA's cicc, as its code is read, in the order of the files. [`build`] constructs the graph.
+//! While nodes are left, [`simplify`] removes a node that is sure to find a place; else [`coalesce`] merges a copy;
+//! else [`freeze`] gives one up; else a [`spill`] candidate is removed. Then [`select`] assigns places in the reverse
+//! order. Nodes without a place are spilled. A short live range remains for each of their uses and definitions, and the
+//! phases start again, until all nodes have places. If the graph of a problem would be too large, [`relieve`] spills
+//! some live ranges before the graph is built.
 
 mod build;
 mod coalesce;
@@ -30,7 +31,7 @@ use select::Selection;
 /// The Chaitin-Briggs allocator.
 #[derive(Clone, Debug)]
 pub struct Briggs {
-    /// When copies are merged.
+    /// Rules for merging copies.
     pub coalescing: Coalescing,
 }
 
@@ -45,9 +46,10 @@ impl Allocator for Briggs {
         "briggs"
     }
 
-    /// Every round spills at least one more live range, so that there is an end; a round costs O(edges + nodes · log
-    /// nodes) and what the tests of copies take. The edges are at most [`relieve::EDGES_OF_NODE`] for each node, or the
-    /// register limit's units for each write, whichever is more; the greedy allocator takes over where neither bound holds.
+    /// Terminates because every round spills at least one more live range. A round costs O(edges + nodes · log nodes),
+    /// plus the tests of copies. The number of edges is at most the larger of two bounds: [`relieve::EDGES_OF_NODE`]
+    /// for each node, or the register limit's units for each write. The greedy allocator takes over if neither bound
+    /// holds.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
         let mut statistics = AllocationStatistics::default();
@@ -57,7 +59,7 @@ impl Allocator for Briggs {
             let start = Instant::now();
             let spilled = to_relieve(problem);
             if spilled.is_empty() {
-                // Without a register limit everything stays, and all that is live at once interferes.
+                // Without a register limit nothing is spilled, and all live ranges that are live at once interfere.
                 let mut allocation = Greedy::default().allocate(problem)?;
                 allocation.statistics.too_many_edges = edges;
                 return Ok(allocation);
@@ -85,7 +87,8 @@ impl Allocator for Briggs {
 }
 
 impl Briggs {
-    /// One round: a place for every node, or the nodes that have none, and which node stands for each live range.
+    /// Runs one round. Returns a place for every node, or the nodes without a place, and the node that represents each
+    /// live range.
     fn color(
         &self,
         problem: &Problem,

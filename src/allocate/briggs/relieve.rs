@@ -1,11 +1,12 @@
-//! Relieve: where the interference graph would be too large to build, what has to be spilled anyway is spilled first.
+//! Relieve: if the interference graph would be too large to build, live ranges that must be spilled anyway are spilled
+//! first.
 //!
-//! Where N live ranges are live at once, the graph has N² / 2 edges, and every test of a copy goes through N
-//! neighbours. As long as N is a few times the register limit, the graph is worth that, because it says best what to spill.
-//! Beyond, nearly all must be spilled whatever the graph says: a sweep over the starts of segments spills them until no
-//! more units are live at once than the register limit has, as a linear scan does (Poletto and Sarkar, "Linear scan register
-//! allocation", TOPLAS 1999). After that, a live range meets at most the register limit's units where it is written, so that
-//! the graph grows with the problem alone.
+//! If N live ranges are live at once, the graph has N² / 2 edges, and every test of a copy visits N neighbours. While N
+//! is a few times the register limit, the graph is worth its cost, because it chooses best which live ranges to spill.
+//! Beyond that, nearly all must be spilled whatever the graph is. A sweep over the starts of segments spills live
+//! ranges until no more units are live at once than the register limit has, like a linear scan (Poletto and Sarkar,
+//! "Linear scan register allocation", TOPLAS 1999). After that, a live range meets at most the register limit's units
+//! at each of its writes. The graph then grows linearly with the problem.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -15,12 +16,12 @@ use super::super::problem::{File, LiveRange, Problem};
 use crate::analysis::Point;
 use crate::index::IndexVec;
 
-/// The most edges for each node of a graph that is built as it is: its nodes have twice as many neighbours on average.
-/// The largest register limit is a fourth of that.
+/// Most edges for each node of a graph that is built completely; nodes have twice as many neighbours on average. The
+/// largest register limit is a fourth of that.
 pub(super) const EDGES_OF_NODE: u64 = 512;
 
-/// About how many edges the interference graph has, and what an edge counts for: each live range meets all that are
-/// live where it is written. O(segments · log segments).
+/// Estimates the number of edges of the interference graph: each live range meets all that are live at its writes.
+/// O(segments · log segments).
 pub(super) fn expected_edges(problem: &Problem) -> u64 {
     let mut edges = 0;
     for file in problem.files().ids() {
@@ -42,13 +43,14 @@ pub(super) fn expected_edges(problem: &Problem) -> u64 {
     edges
 }
 
-/// Whether a graph of so many edges is too large to be built.
+/// Whether a graph with this number of edges is too large to be built.
 pub(super) fn is_too_large(edges: u64, problem: &Problem) -> bool {
     edges > EDGES_OF_NODE * problem.ranges().len() as u64
 }
 
-/// Live ranges without which no more units are live at once than each register limit has, as far as others may be spilled: at
-/// each point those that cost least for the points that they cover. O(segments · log segments).
+/// Chooses live ranges to spill so that no more units are live at once than each register limit has, as far as live
+/// ranges may be spilled. At each point, the choice falls on the live ranges with the least cost for each point that
+/// they cover. O(segments · log segments).
 pub(super) fn to_relieve(problem: &Problem) -> Vec<LiveRange> {
     let mut spilled = Vec::new();
     for file in problem.files().ids() {
@@ -67,7 +69,7 @@ fn relieve_file(problem: &Problem, file: File, register_limit: u32, spilled: &mu
     }
     starts.sort_unstable();
     let mut is_spilled = IndexVec::<LiveRange, bool>::filled(false, problem.ranges().len());
-    // What is live, by its end, and what of that may be spilled, the cheapest first.
+    // The live ranges by their ends, and the spillable ones of them, cheapest first.
     let mut live: BinaryHeap<Reverse<(Point, LiveRange)>> = BinaryHeap::new();
     let mut candidates: BTreeSet<(Ordered, LiveRange)> = BTreeSet::new();
     let mut units = 0;
@@ -99,7 +101,7 @@ fn relieve_file(problem: &Problem, file: File, register_limit: u32, spilled: &mu
     }
 }
 
-/// What spilling a live range costs for each point at which it frees its units.
+/// Returns the spill cost of a live range for each point at which it frees its units.
 fn cost_of_point(problem: &Problem, range: LiveRange) -> Ordered {
     let points: u32 = problem.segments(range).iter().map(|segment| segment.end.0 - segment.start.0).sum();
     let freed = points.max(1) as f32 * problem.class(range).width as f32;
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
     use crate::allocate::{AllocationStatistics, Allocator, check_allocation};
 
-    /// A loop's `count` values that are all live at once, each copied to the next at the loop's end.
+    /// A loop with `count` values that are all live at once. Each is copied to the next at the loop's end.
     fn crowd(count: u32, register_limit: &str) -> Problem {
         let mut text = format!("allocation 1\nproblem k\nfile R{register_limit}\nclass A R\n");
         let (first_copy, first_use) = (count, 2 * count);
@@ -144,7 +146,7 @@ mod tests {
         allocation.statistics
     }
 
-    /// The graph of a problem twice as large has about twice as many edges, however much is live at once.
+    /// A problem of twice the size has about twice as many edges, whatever its pressure.
     #[test]
     fn the_graph_grows_with_the_problem() {
         let [small, large] = [2_000, 4_000].map(|count| statistics(&crowd(count, " budget 64")));
@@ -152,7 +154,7 @@ mod tests {
         assert!(large.edges as f64 <= 2.5 * small.edges as f64, "{small:?} {large:?}");
     }
 
-    /// What fits is left to the graph: no live range is spilled that a problem of moderate size would keep.
+    /// Problems of moderate size are left to the graph: none of their live ranges is spilled early.
     #[test]
     fn moderate_problems_keep_their_graph() {
         let statistics = statistics(&crowd(300, " budget 64"));
@@ -160,14 +162,14 @@ mod tests {
         assert!(statistics.edges > 300 * 300 / 2);
     }
 
-    /// Without a register limit nothing may be spilled: the greedy allocator takes over, and says so.
+    /// Without a register limit nothing may be spilled: the greedy allocator takes over, and the statistics show it.
     #[test]
     fn without_a_limit_greedy_takes_over() {
         let statistics = statistics(&crowd(2_000, ""));
         assert!(statistics.too_many_edges > 0 && statistics.spilled_before == 0 && statistics.edges == 0);
     }
 
-    /// The estimate is what the graph has where nothing is copied and no two are written at once.
+    /// The estimate is exact if there are no copies and no two live ranges are written at once.
     #[test]
     fn edges_are_estimated_right() {
         let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R\nrange A live 2..17 write 0*1 read 4*1\n\

@@ -1,22 +1,22 @@
-//! Select: nodes come back in the reverse order, and each takes the lowest place that its neighbours leave.
+//! Select: nodes return in the reverse order, and each takes the lowest place that its neighbours leave.
 
 use super::super::occupied::Occupied;
 use super::build::{Coloring, State};
 use crate::allocate::problem::LiveRange;
 use crate::index::IndexVec;
 
-/// What select found.
+/// Result of select.
 #[derive(Debug)]
 pub(super) struct Selection {
-    /// By node: its first unit.
+    /// First unit of each node.
     pub(super) unit: IndexVec<LiveRange, Option<u32>>,
-    /// Nodes that found no place, and must be spilled.
+    /// Nodes without a place, which must be spilled.
     pub(super) spilled: Vec<LiveRange>,
 }
 
 impl Coloring<'_> {
-    /// Colours the nodes on the stack. What may not be spilled has others spilled for it; if they would not do either,
-    /// it gets a place beyond the register limit.
+    /// Colours the nodes on the stack. For a node that may not be spilled, others are spilled. If spilling others does
+    /// not help either, the node gets a place beyond the register limit.
     pub(super) fn select(&mut self) -> Selection {
         let ranges = self.problem.ranges();
         let mut found = Selection { unit: ranges.iter().map(|range| range.fixed).collect(), spilled: Vec::new() };
@@ -71,8 +71,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// The places of nodes that a copy joins to this one, in the order of the copies' frequencies: a copy within one
-    /// place is none.
+    /// Returns the places of the nodes that copies join to this one, in the order of the copies' frequencies: a copy
+    /// within one place needs no code.
     fn wanted<'b>(&'b self, node: LiveRange, found: &'b Selection) -> impl Iterator<Item = u32> + 'b {
         self.all_moves_of(node).filter_map(move |id| {
             let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
@@ -83,7 +83,7 @@ impl Coloring<'_> {
         })
     }
 
-    /// The places that keep a node in its lanes of tuples, or a tuple where its members are.
+    /// Returns the places that keep a node in its lanes of tuples, or a tuple at its members.
     fn in_lane(&self, node: LiveRange, found: &Selection) -> impl Iterator<Item = u32> + use<> {
         let mut places = Vec::new();
         if let Some(partners) = &self.lanes {
@@ -94,7 +94,7 @@ impl Coloring<'_> {
         places.into_iter()
     }
 
-    /// A place where all of a node's row could be, if nobody of it has one.
+    /// Returns a place at which all of a node's row would fit, if no member of the row has a place yet.
     fn row_place(&self, node: LiveRange, found: &Selection) -> Option<u32> {
         let limit = self.available[self.problem.file(node)];
         let occupied = |range: LiveRange, out: &mut Occupied| {
@@ -111,7 +111,8 @@ impl Coloring<'_> {
         row.into_iter().find(|&(range, _)| range == node).map(|(_, unit)| unit)
     }
 
-    /// The place within the register limit whose holders cost least to spill; none where each place has one that must stay.
+    /// Returns the place within the register limit whose holders cost least to spill. `None` if each place has a holder
+    /// that must stay.
     fn cheapest_to_clear(&self, node: LiveRange, neighbours: &[LiveRange], found: &Selection) -> Option<u32> {
         let classes = self.problem.classes();
         let class = &classes[self.class[node]];

@@ -1,20 +1,21 @@
-//! Simplify: what is sure to find a place leaves the graph.
+//! Simplify: removes nodes from the graph that are sure to find a place.
 //!
-//! The document calls a node safe where fewer than K of its neighbours have K or more neighbours themselves. Taking out
-//! those with fewer than K neighbours, again and again, takes out the same: a safe node's other neighbours go first.
+//! The document calls a node safe if fewer than K of its neighbours have K or more neighbours themselves. Repeatedly
+//! removing the nodes with fewer than K neighbours removes the same nodes: the other neighbours of a safe node are
+//! removed first.
 
 use super::build::{Coloring, MoveState, State};
 use crate::allocate::problem::LiveRange;
 
 impl Coloring<'_> {
-    /// Takes the node with the least degree out of the graph. Says whether there was one.
+    /// Removes the node with the least degree from the graph. Returns whether there was one.
     pub(super) fn simplify(&mut self, neighbours: &mut Vec<LiveRange>) -> bool {
         let Some(node) = self.simplify.pop() else { return false };
         self.remove(node, neighbours);
         true
     }
 
-    /// Takes a node out of the graph: its neighbours have one neighbour fewer.
+    /// Removes a node from the graph: its neighbours have one neighbour fewer.
     pub(super) fn remove(&mut self, node: LiveRange, neighbours: &mut Vec<LiveRange>) {
         self.state[node] = State::Removed;
         self.stack.push(node);
@@ -28,8 +29,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// Gives places back to a node. When that makes it sure to find one, copies around it may be merged that could not
-    /// be.
+    /// Gives places back to a node. If that makes it sure to find a place, copies around it that failed before may be
+    /// merged.
     pub(super) fn lower_degree(&mut self, node: LiveRange, places: u32) {
         let was_low = self.is_low(node);
         self.degree[node] -= places;

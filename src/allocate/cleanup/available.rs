@@ -1,4 +1,4 @@
-//! The facts at the start of each block: those that all ways to it agree on.
+//! Facts at the start of each block: the facts on which all paths to the block agree.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::analysis::{Cfg, covering};
 use crate::function::{Block, Inst};
 use crate::index::IndexVec;
 
-/// By block: what is held where control flow arrives; none where it never does.
+/// Computes the facts at the start of each block; `None` for blocks that control flow never reaches.
 ///
-/// `run` takes the facts through an instruction. It may decide something on the way, if it takes decisions back where
-/// fewer facts are known, and never again: then what was decided last holds. O(steps · facts), a few times in loops.
+/// `run` updates the facts across an instruction. It may also make decisions. It must revoke a decision when fewer
+/// facts are known, and must not make it again: then the last decision holds. O(steps · facts), a few times in loops.
 pub(super) fn available(
     steps: &Steps<'_>,
     mut run: impl FnMut(&mut PlaceContents, Inst),
@@ -44,7 +44,7 @@ pub(super) fn available(
     entries
 }
 
-/// The facts of what is live where a block begins: the others nobody will ask for.
+/// Keeps the facts of live ranges that are live at the start of a block. The others are never needed.
 fn wanted(steps: &Steps<'_>, block: Block, facts: &[Fact]) -> Vec<Fact> {
     let insts = &steps.problem.flow().blocks()[block].insts;
     if insts.start == insts.end {
@@ -55,7 +55,8 @@ fn wanted(steps: &Steps<'_>, block: Block, facts: &[Fact]) -> Vec<Fact> {
     facts.iter().filter(is_live).copied().collect()
 }
 
-/// What is live where the function begins, without having been written, is where it is kept: nobody knows what it is.
+/// Returns the facts at the function's entry: a live range that is live there without a write is at its own place, with
+/// an unknown value.
 fn at_entry(steps: &Steps<'_>) -> Vec<Fact> {
     let problem = steps.problem;
     let start = read_point(Inst(0));

@@ -1,7 +1,7 @@
-//! Proves edits of an allocation's code from the problem alone: it knows nothing of how they were found.
+//! Proves edits of an allocation's code from the problem alone. The checker knows nothing of how they were found.
 //!
-//! The code is run in thought, on all paths at once: at each point, whose value is in which place. A read must find its
-//! value where the edits say that it looks, and a reload in its slot.
+//! The checker simulates the code on all paths at once: at each point, it knows which values each place holds. A read
+//! must find its value at the place that the edits give, and a reload must find it in its slot.
 
 use super::CleanupEdit;
 use super::available::available;
@@ -13,20 +13,20 @@ use crate::allocate::problem::{LiveRange, Problem};
 use crate::function::Inst;
 use crate::index::EntityIndex;
 
-/// What is wrong with the edits.
+/// Errors of cleanup edits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CleanupError {
-    /// The problem does not tell how control flows.
-    #[error("the problem has no blocks: nobody can tell what is where")]
+    /// The problem has no control flow.
+    #[error("the problem has no blocks, so its control flow is unknown")]
     NoFlow,
-    /// An edit of what may not be edited, or is not there.
-    #[error("{edit:?} is of nothing that may be left out or read elsewhere")]
+    /// An edit of an access or instruction that may not be edited, or does not exist.
+    #[error("{edit:?}: this edit is not allowed for its access or instruction")]
     Edit {
         /// The edit.
         edit: CleanupEdit,
     },
-    /// A read, or a reload, that does not find its value.
-    #[error("{range}: its value is not where instruction {} looks for it", .inst.0)]
+    /// A read or a reload that does not find its value.
+    #[error("{range}: instruction {} does not find its value", .inst.0)]
     Lost {
         /// The live range.
         range: LiveRange,
@@ -35,7 +35,7 @@ pub enum CleanupError {
     },
 }
 
-/// Checks that all that is still read is where it is read. O(steps · what is held at once), a few times in loops.
+/// Checks that every remaining read finds its value. O(steps · facts at once), a few times in loops.
 pub fn check_cleanup(problem: &Problem, allocation: &Allocation, edits: &[CleanupEdit]) -> Result<(), CleanupError> {
     if problem.flow().blocks().is_empty() {
         return if edits.is_empty() { Ok(()) } else { Err(CleanupError::NoFlow) };
@@ -69,7 +69,7 @@ pub fn check_cleanup(problem: &Problem, allocation: &Allocation, edits: &[Cleanu
     Ok(())
 }
 
-/// Whose value a step does not find.
+/// Returns the live range whose value a step does not find.
 fn lost(steps: &Steps<'_>, contents: &PlaceContents, step: Step, overlay: &Overlay) -> Option<LiveRange> {
     let (range, place) = match step {
         Step::Reload { range, access } if overlay.read(access).is_none() => (range, steps.home(range)),
@@ -81,7 +81,7 @@ fn lost(steps: &Steps<'_>, contents: &PlaceContents, step: Step, overlay: &Overl
     contents.copies(range, place).is_none().then_some(range)
 }
 
-/// Whether an edit is of something that may be edited so.
+/// Whether an edit is allowed for its access or instruction.
 fn may_be(steps: &Steps<'_>, edit: CleanupEdit) -> bool {
     let problem = steps.problem;
     match edit {

@@ -1,4 +1,4 @@
-//! What the code of an allocation moves, before and after edits.
+//! Data that an allocation's code moves, before and after edits.
 
 use super::CleanupEdit;
 use super::overlay::Overlay;
@@ -9,20 +9,20 @@ use crate::allocate::problem::{Problem, write_point};
 use crate::function::Inst;
 use crate::index::EntityIndex;
 
-/// What is moved.
+/// Data that the code of an allocation moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CodeCosts {
     /// Copies in the code, from one place to another.
     pub copies: u64,
-    /// Words that they move in one run of the function.
+    /// Words that these copies move in one run of the function.
     pub copy_words: f64,
-    /// Bytes that are stored and reloaded in one run of the function, as [`Costs`](crate::allocate::Costs) has them.
+    /// Bytes that are stored and reloaded in one run of the function, counted as in [`Costs`](crate::allocate::Costs).
     pub moved_bytes: f64,
-    /// Instructions that are left out, copies among them.
+    /// Instructions that are removed, including copies.
     pub removed: u64,
 }
 
-/// What the code of an allocation moves with some edits of it. O(steps).
+/// Computes the data that an allocation's code moves after the given edits. O(steps).
 pub fn code_costs(problem: &Problem, allocation: &Allocation, edits: &[CleanupEdit]) -> CodeCosts {
     let mut costs = CodeCosts { moved_bytes: allocation.costs(problem).moved_bytes, ..CodeCosts::default() };
     if problem.flow().blocks().is_empty() {
@@ -50,7 +50,7 @@ pub fn code_costs(problem: &Problem, allocation: &Allocation, edits: &[CleanupEd
             };
             if is_removed || is_left_out {
                 let data = steps.access(range, access);
-                // What is read and written in one register is reloaded once and stored once.
+                // A live range that is read and written in one register is reloaded once and stored once.
                 let times = if data.reads() && data.writes() { 2.0 } else { 1.0 };
                 costs.moved_bytes -= moved_bytes(problem, range, data) / times;
             }

@@ -1,7 +1,7 @@
-//! Dead: what nobody reads is not stored, copied or computed.
+//! Dead: values that are never read are not stored, copied or computed.
 //!
-//! From the end of each block to its start, the places that are read later. What is left out reads nothing itself, so
-//! that a value that only a dead one needs is dead, too, around loops as well.
+//! A backward pass over each block computes the places that are read later. A removed instruction reads nothing. So a
+//! value that only a dead value needs is dead, too, also around loops.
 
 use super::overlay::Overlay;
 use super::places::Place;
@@ -45,13 +45,13 @@ pub(super) fn remove(steps: &Steps<'_>, overlay: &mut Overlay) {
     }
 }
 
-/// What nobody needs.
+/// A dead part of the code.
 enum Dead {
     Inst(Inst),
     Store(usize),
 }
 
-/// Goes through a block from its end, and says what in it is dead.
+/// Visits a block backwards and returns its dead parts.
 fn walk(
     steps: &Steps<'_>,
     (block, live_in): (Block, &IndexVec<Block, Vec<u64>>),
@@ -83,7 +83,7 @@ fn walk(
     live
 }
 
-/// The places that are read later.
+/// Places that are read later.
 struct Live {
     places: Vec<u64>,
 }
@@ -101,7 +101,7 @@ impl Live {
         }
     }
 
-    /// Whether something that an instruction writes, or that is reloaded for it, is read later.
+    /// Whether a place that an instruction writes, or that is reloaded for it, is read later.
     fn wants(&self, steps: &Steps<'_>, inst: Inst, overlay: &Overlay) -> bool {
         steps.of(inst).iter().any(|&step| match step {
             Step::Write { range, access } => {
@@ -115,7 +115,7 @@ impl Live {
         })
     }
 
-    /// Goes back over a step; says whether it is dead in part.
+    /// Moves back across a step. Returns the part of it that is dead.
     fn step(&mut self, steps: &Steps<'_>, step: Step, overlay: &Overlay) -> Option<Dead> {
         let mut read = |range: LiveRange, first: Place| self.set(first, steps.width(range), true);
         match step {

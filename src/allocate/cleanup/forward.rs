@@ -1,7 +1,8 @@
-//! Forward: what is read is read where it was first, and what is there already is not copied or reloaded.
+//! Forward: a read takes its value from the place that held it first, and a value that is already in its place is not
+//! copied or reloaded.
 //!
-//! Reads go to the place that the value came to through the fewest copies. So a copy that is needed still is one whose
-//! source is needed for it anyway, and nothing that could have been left out is kept alive.
+//! A read uses the place that the value reached through the fewest copies. So a remaining copy would need its source in
+//! any case, and no removable instruction is kept alive.
 
 use super::available::available;
 use super::overlay::Overlay;
@@ -18,7 +19,8 @@ pub(super) fn forward(steps: &Steps<'_>, overlay: &mut Overlay) {
     }
     let mut forward = Forward::new(steps);
     let entries = available(steps, |contents, inst| forward.run(contents, inst, overlay));
-    // Once more with what is known in the end: where a register is read does not change what is held.
+    // Decides the reads of registers in a last pass with the final facts. The register of a read does not change the
+    // facts.
     forward.redirects = true;
     let mut contents = PlaceContents::new(steps);
     for (block, data) in steps.problem.flow().blocks().iter_enumerated() {
@@ -32,11 +34,11 @@ pub(super) fn forward(steps: &Steps<'_>, overlay: &mut Overlay) {
 
 struct Forward<'a> {
     steps: &'a Steps<'a>,
-    /// By access: it is reloaded after all.
+    /// By access: whether the reload is needed.
     is_reloaded: Vec<bool>,
-    /// By instruction: it copies after all.
+    /// By instruction: whether the copy is needed.
     is_copied: Vec<bool>,
-    /// Reads of registers are decided, too.
+    /// Whether reads of registers are decided, too.
     redirects: bool,
 }
 
@@ -46,8 +48,8 @@ impl<'a> Forward<'a> {
         Self { steps, is_reloaded, is_copied: vec![false; steps.problem.flow().num_insts()], redirects: false }
     }
 
-    /// Takes facts through an instruction, and decides what of its reloads and copies is needless. Each is needed for
-    /// good when it was once.
+    /// Updates the facts across an instruction, and decides which of its reloads and copies are needless. A reload or
+    /// copy that was needed once stays needed.
     fn run(&mut self, contents: &mut PlaceContents, inst: Inst, overlay: &mut Overlay) {
         let steps = self.steps;
         for &step in steps.of(inst) {
@@ -77,7 +79,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Whether a copy's value is in its place already.
+    /// Whether a copy's target already holds its value.
     fn is_needless(&self, contents: &PlaceContents, inst: Inst, (range, access): (LiveRange, usize)) -> bool {
         let (steps, units) = (self.steps, self.steps.units(range, access));
         let copy = steps.copy(range, access).filter(|_| steps.is_removable(inst) && !steps.is_spilled(range));
@@ -86,7 +88,7 @@ impl<'a> Forward<'a> {
         })
     }
 
-    /// A unit to which what an access reads came through fewer copies. A copy within one place stays one.
+    /// Returns a unit that the value of an access reached through fewer copies. A copy within one place stays as it is.
     fn earlier_unit(&self, contents: &PlaceContents, inst: Inst, (range, access): (LiveRange, usize)) -> Option<u32> {
         let (steps, own) = (self.steps, self.steps.units(range, access));
         let copies = contents.copies(range, own)?;
@@ -107,7 +109,8 @@ impl<'a> Forward<'a> {
         steps.places.unit_of(steps.problem.file(range), place)
     }
 
-    /// A register that has what an access would reload, and that is left alone until the instruction has read it.
+    /// Returns a register that holds the value that an access would reload, and that is not overwritten before the
+    /// instruction has read it.
     fn place_instead(
         &self,
         contents: &PlaceContents,

@@ -1,15 +1,15 @@
-//! Cleanup: what an allocation makes needless is taken out of its code again.
+//! Cleanup: removes code that an allocation has made needless.
 //!
-//! When all have places, an instruction can read a value where it was copied from, or where it is since it was reloaded
-//! last; a copy can be of a value that is there already; and what is copied, stored or computed may be read nowhere.
-//! The textbook's passes behind allocation are copy propagation and the elimination of dead code (Aho, Lam, Sethi and
-//! Ullman, "Compilers", 9.1 and 9.2; Muchnick, "Advanced Compiler Design and Implementation", 12.5 and 18.10), and
-//! NVIDIA's allocator is read to end with a peephole that forwards moves, and with dead code elimination. Here they are
-//! three: [`steps`] is the code that an allocation stands for, [`forward`] finds out what is [`contents`] where at each of
-//! its steps and reads it there, [`dead`] looks from the end for what is read no more.
+//! After allocation, an instruction can read a value at the source of its copy, or in the register of its last reload.
+//! A copy's target may already hold the value. A copied, stored or computed value may never be read. Textbooks run copy
+//! propagation and dead code elimination after allocation (Aho, Lam, Sethi and Ullman, "Compilers", 9.1 and 9.2;
+//! Muchnick, "Advanced Compiler Design and Implementation", 12.5 and 18.10). NVIDIA's allocator, as its code is read,
+//! ends with a peephole that forwards moves, and with dead code elimination. Here, three files share the work.
+//! [`steps`] is the code that an allocation stands for. [`forward`] tracks the [`contents`] of places at each step and
+//! redirects reads. [`dead`] finds the values that are not read later, from the end.
 //!
-//! No place changes, so no live range needs another one: what comes out is a list of [`CleanupEdit`]s. They only take
-//! away: no read, no move and no store is added. [`check_cleanup`] proves them from the problem alone.
+//! No place changes, so no live range needs another place. The result is a list of [`CleanupEdit`]s. The edits only
+//! remove code: they add no read, move or store. [`check_cleanup`] proves them from the problem alone.
 
 mod available;
 mod check;
@@ -32,36 +32,36 @@ pub use costs::{CodeCosts, code_costs};
 pub(super) use overlay::Overlay;
 use steps::Steps;
 
-/// A change of the code that an allocation stands for.
+/// A change to the code that an allocation stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleanupEdit {
-    /// The access with this number reads its value from this unit on, and what is spilled is not reloaded for it.
+    /// The access reads its value from this unit on. If its live range is spilled, it is not reloaded for the access.
     Read {
-        /// The number of the access ([`Problem::first_access`]).
+        /// Number of the access ([`Problem::first_access`]).
         access: usize,
         /// The first unit.
         unit: u32,
     },
-    /// The access with this number, which writes what is spilled, is not stored.
+    /// The access, a write of a spilled live range, is not stored.
     Unstored {
-        /// The number of the access.
+        /// Number of the access.
         access: usize,
     },
-    /// The instruction is left out, with what is reloaded and stored for it.
+    /// The instruction is removed, with its reloads and stores.
     Remove {
         /// The instruction.
         inst: Inst,
     },
 }
 
-/// Finds what can be left out of an allocation's code; nothing where the problem does not tell its control flow.
+/// Finds the removable parts of an allocation's code; empty if the problem has no control flow.
 ///
-/// What is fixed is read and written where it is, and parts of split live ranges are written as they were, because the
-/// links between them read them. O(steps · what is held at once), a few times in loops.
+/// Fixed live ranges are read and written at their places. Parts of split live ranges are written as before, because
+/// the links between them read them. O(steps · facts at once), a few times in loops.
 ///
-/// That two live ranges have one value may be known only because one place held both, and the copies to there may be
-/// what nobody reads in the end. Then the checker refuses what was forwarded, and only dead code is left out: that
-/// needs no such knowledge.
+/// That two live ranges have one value may be known only because one place held both. The copies to that place may be
+/// dead in the end. Then the checker refuses the forwarded reads, and only dead code is removed, for which this
+/// knowledge is not needed.
 pub fn clean(problem: &Problem, allocation: &Allocation) -> Vec<CleanupEdit> {
     if problem.flow().blocks().is_empty() {
         return Vec::new();

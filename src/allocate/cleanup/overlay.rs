@@ -1,22 +1,22 @@
-//! Edits as a table, to be asked at each step.
+//! Edits as a table for quick lookup.
 
 use super::CleanupEdit;
 use crate::allocate::problem::Problem;
 use crate::function::Inst;
 
-/// What the edits say of each access and instruction.
+/// Edits of each access and instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::allocate) struct Overlay {
-    /// By access: where it reads instead.
+    /// By access: the other unit that it reads.
     reads: Vec<Option<u32>>,
-    /// By access: it is not stored.
+    /// By access: whether it is not stored.
     is_unstored: Vec<bool>,
-    /// By instruction: it is left out.
+    /// By instruction: whether it is removed.
     is_removed: Vec<bool>,
 }
 
 impl Overlay {
-    /// The table of some edits of what exists in the problem; later ones win.
+    /// Builds the table of some edits, which refer to existing accesses and instructions. Later edits win.
     pub(in crate::allocate) fn new(problem: &Problem, edits: &[CleanupEdit]) -> Self {
         let (accesses, insts) = (problem.num_accesses(), problem.flow().num_insts());
         let mut overlay =
@@ -31,7 +31,7 @@ impl Overlay {
         overlay
     }
 
-    /// Where an access reads instead.
+    /// Returns the other unit that an access reads.
     pub(in crate::allocate) fn read(&self, access: usize) -> Option<u32> {
         self.reads[access]
     }
@@ -41,7 +41,7 @@ impl Overlay {
         self.is_unstored[access]
     }
 
-    /// Whether an instruction is left out.
+    /// Whether an instruction is removed.
     pub(in crate::allocate) fn is_removed(&self, inst: Inst) -> bool {
         self.is_removed.get(inst.0 as usize).is_some_and(|&is_removed| is_removed)
     }
@@ -64,14 +64,14 @@ impl Overlay {
         }
     }
 
-    /// Keeps an instruction after all.
+    /// Revokes the removal of an instruction.
     pub(super) fn keep(&mut self, inst: Inst) {
         if let Some(is_removed) = self.is_removed.get_mut(inst.0 as usize) {
             *is_removed = false;
         }
     }
 
-    /// The edits: accesses first, by their numbers, then instructions.
+    /// Returns the edits: accesses first, by their numbers, then instructions.
     pub(super) fn edits(&self) -> Vec<CleanupEdit> {
         let numbered = self.reads.iter().enumerate();
         let reads = numbered.filter_map(|(access, read)| Some(CleanupEdit::Read { access, unit: (*read)? }));

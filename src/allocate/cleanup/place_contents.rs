@@ -1,7 +1,7 @@
-//! What is held where: at a point of the code, the places that have the value of each live range.
+//! Contents of places: at one point of the code, the places that hold the value of each live range.
 //!
-//! A fact says that a place holds the value that a live range has at that point. It is known however control flow got
-//! there. Several live ranges may have one value, after copies, and several places may hold it.
+//! A fact states that a place holds the value that a live range has at that point. A fact is known only if it holds on
+//! every path to the point. After copies, several live ranges may have one value, and several places may hold it.
 
 use super::overlay::Overlay;
 use super::places::Place;
@@ -9,7 +9,8 @@ use super::steps::{Step, Steps};
 use crate::allocate::problem::LiveRange;
 use crate::index::{EntityIndex, IndexVec};
 
-/// That a place holds the value of a live range, and through how many copies and reloads it came there.
+/// A place that holds the value of a live range, with the number of copies and reloads by which the value arrived
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fact {
     pub(super) place: Place,
@@ -17,17 +18,17 @@ pub(super) struct Fact {
     pub(super) copies: u8,
 }
 
-/// More copies than these count as these, so that counting ends in loops.
+/// Larger numbers of copies count as this one, so that the analysis terminates in loops.
 const MOST_COPIES: u8 = 3;
 
-/// The facts of a point.
+/// Facts at one point.
 #[derive(Debug)]
 pub(super) struct PlaceContents {
-    /// By place: whose value starts there.
+    /// By place: the live ranges whose value starts there.
     at: Vec<Vec<(LiveRange, u8)>>,
     /// By live range: the places that hold its value.
     of: IndexVec<LiveRange, Vec<Place>>,
-    /// The places that have held something since facts were loaded.
+    /// Places that have held a value since facts were loaded.
     touched: Vec<Place>,
 }
 
@@ -37,7 +38,7 @@ impl PlaceContents {
         Self { at: vec![Vec::new(); steps.places.len()], of, touched: Vec::new() }
     }
 
-    /// Becomes a list of facts.
+    /// Replaces the contents by a list of facts.
     pub(super) fn load(&mut self, facts: &[Fact]) {
         for place in self.touched.drain(..) {
             for (range, _) in self.at[place.index()].drain(..) {
@@ -49,7 +50,7 @@ impl PlaceContents {
         }
     }
 
-    /// The facts, by place and live range.
+    /// Returns the facts, by place and live range.
     pub(super) fn facts(&mut self) -> Vec<Fact> {
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -63,17 +64,18 @@ impl PlaceContents {
         facts
     }
 
-    /// Through how many copies the value of a live range came to a place; none where it is not there.
+    /// Returns the number of copies by which the value of a live range reached a place. `None` if the place does not
+    /// hold it.
     pub(super) fn copies(&self, range: LiveRange, place: Place) -> Option<u8> {
         self.at[place.index()].iter().find(|(contents, _)| *contents == range).map(|&(_, copies)| copies)
     }
 
-    /// The places that hold the value of a live range, in no order.
+    /// Returns the places that hold the value of a live range, in no order.
     pub(super) fn places(&self, range: LiveRange) -> &[Place] {
         &self.of[range]
     }
 
-    /// What a step does, with the edits that were made.
+    /// Applies the effect of a step, with the edits so far.
     pub(super) fn run(&mut self, steps: &Steps<'_>, step: Step, overlay: &Overlay) {
         match step {
             Step::Link { to, .. } => {
@@ -118,7 +120,7 @@ impl PlaceContents {
         };
         let stays = is_removed || read == units;
         let places: Vec<(Place, u8)> = self.units_of(steps, from).collect();
-        // All that have the value that is copied, wherever it is.
+        // All live ranges that have the copied value, at any place.
         let mut alike: Vec<LiveRange> = Vec::new();
         if !stays {
             alike.extend(places.iter().flat_map(|&(place, _)| &self.at[place.index()]).map(|&(other, _)| other));
@@ -136,7 +138,7 @@ impl PlaceContents {
         self.store(steps, (range, access), overlay);
     }
 
-    /// The units that hold the value of a live range, with how many copies it came through.
+    /// Returns the units that hold the value of a live range, with its number of copies.
     fn units_of<'a>(&'a self, steps: &'a Steps<'_>, range: LiveRange) -> impl Iterator<Item = (Place, u8)> + 'a {
         let file = steps.problem.file(range);
         let units = self.of[range].iter().filter(move |&&place| steps.places.unit_of(file, place).is_some());
@@ -150,7 +152,7 @@ impl PlaceContents {
         }
     }
 
-    /// A place has the value of a live range.
+    /// Records that a place holds the value of a live range.
     pub(super) fn hold(&mut self, range: LiveRange, place: Place, copies: u8) {
         let copies = copies.min(MOST_COPIES);
         match self.at[place.index()].iter_mut().find(|(contents, _)| *contents == range) {
@@ -165,14 +167,14 @@ impl PlaceContents {
         }
     }
 
-    /// A live range has another value: nobody has that.
+    /// Removes all facts of a live range, which has a new value.
     fn forget(&mut self, range: LiveRange) {
         for place in std::mem::take(&mut self.of[range]) {
             self.at[place.index()].retain(|(contents, _)| *contents != range);
         }
     }
 
-    /// Something else is in these units.
+    /// Removes all facts of these units, which are overwritten.
     fn destroy(&mut self, steps: &Steps<'_>, first: Place, width: u32) {
         let from = (first.0 + 1).saturating_sub(steps.places.widest);
         for place in (from..first.0 + width).map(Place) {
@@ -188,7 +190,7 @@ impl PlaceContents {
     }
 }
 
-/// What is known wherever both are: with the more copies of the two. O(facts).
+/// Returns the facts that are in both lists, with the larger number of copies. O(facts).
 pub(super) fn meet(a: &[Fact], b: &[Fact]) -> Vec<Fact> {
     let (mut met, mut rest) = (Vec::new(), b.iter().peekable());
     for fact in a {

@@ -1,4 +1,4 @@
-//! Places in one row: the units of all files, and behind them the slots.
+//! Places in one sequence: the units of all files, followed by the slots.
 
 use crate::allocate::allocation::Allocation;
 use crate::allocate::placement::{Placement, SpillSlot};
@@ -11,16 +11,16 @@ define_index! {
     Place, "place"
 }
 
-/// How places are numbered.
+/// Numbering of places.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// By file: its first unit. Between files is a gap that nobody's units reach across.
+    /// First unit of each file. Between files is a gap, which is wider than any live range.
     first: IndexVec<File, u32>,
-    /// By file: the units that are used.
+    /// Used units of each file.
     used: IndexVec<File, u32>,
     first_slot: u32,
     len: usize,
-    /// The most units that something that is accessed takes.
+    /// Width in units of the widest accessed live range.
     pub(super) widest: u32,
 }
 
@@ -44,7 +44,7 @@ impl Places {
         Self { first, used, first_slot: next, len, widest }
     }
 
-    /// How many there are.
+    /// Returns the number of places.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -53,7 +53,7 @@ impl Places {
         Place(self.first[file] + unit)
     }
 
-    /// Whether a unit is one that somebody has.
+    /// Whether a unit is used.
     pub(super) fn has_unit(&self, file: File, unit: u32) -> bool {
         unit < self.used[file]
     }
@@ -62,12 +62,12 @@ impl Places {
         Place(self.first_slot + slot.0)
     }
 
-    /// The unit that a place is; none for a slot.
+    /// Returns the unit of a place; `None` for a slot.
     pub(super) fn unit_of(&self, file: File, place: Place) -> Option<u32> {
         (place.0 < self.first_slot).then(|| place.0 - self.first[file])
     }
 
-    /// Where a live range is kept.
+    /// Returns the place at which a live range is kept.
     pub(super) fn home(&self, problem: &Problem, allocation: &Allocation, range: LiveRange) -> Place {
         match allocation.placements[range] {
             Placement::Register(unit) => self.unit(problem.file(range), unit),

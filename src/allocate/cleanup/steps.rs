@@ -1,4 +1,4 @@
-//! Steps: the code that an allocation stands for, in the order in which it runs.
+//! Steps: the code that an allocation stands for, in execution order.
 
 use std::ops::Range;
 
@@ -11,26 +11,26 @@ use crate::allocate::problem::{Access, AccessKind, CopyInst, LiveRange, Problem,
 use crate::function::Inst;
 use crate::index::IndexVec;
 
-/// What happens at a step. An access is named by its number.
+/// One step of the code. Accesses are given by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A part of a split live range starts, on the edges where the value comes from another part.
+    /// A part of a split live range starts, on the edges on which the value comes from another part.
     Link { to: LiveRange, from: LiveRange },
-    /// What is spilled is reloaded.
+    /// A spilled live range is reloaded.
     Reload { range: LiveRange, access: usize },
-    /// An instruction reads, where it does not write in the same register.
+    /// An instruction reads a register that it does not also write through the same access.
     Read { range: LiveRange, access: usize },
-    /// An instruction reads and writes in one register: this is the reading.
+    /// The read of an instruction that reads and writes one register.
     ReadInPlace { range: LiveRange, access: usize },
-    /// An instruction writes, and what is spilled is stored.
+    /// An instruction writes, and a spilled live range is stored.
     Write { range: LiveRange, access: usize },
-    /// A row, or what a call clobbers, takes its units.
+    /// A tuple, or the clobber of a call, takes its units.
     Take { range: LiveRange },
-    /// What was in a row is back in its place.
+    /// The value of a member is back in its own place after a tuple.
     Resume { range: LiveRange },
 }
 
-/// Within an instruction steps come in this order.
+/// Order of the steps within an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Linked,
@@ -44,21 +44,21 @@ enum Phase {
     WrittenLate,
 }
 
-/// The steps of a problem's instructions.
+/// Steps of a problem's instructions.
 #[derive(Debug)]
 pub(super) struct Steps<'a> {
     pub(super) problem: &'a Problem,
     pub(super) allocation: &'a Allocation,
     pub(super) places: Places,
-    /// By instruction, and one more: where its steps begin.
+    /// By instruction, with one additional entry: the index of its first step.
     firsts: Vec<u32>,
     steps: Vec<Step>,
-    /// By live range: its value is wanted wherever it is written, for it is fixed, or a part of a split one.
+    /// By live range: whether all its writes must stay, because it is fixed or a part of a split live range.
     is_kept: IndexVec<LiveRange, bool>,
 }
 
 impl<'a> Steps<'a> {
-    /// Puts them in order. O(steps · log steps).
+    /// Collects and sorts the steps. O(steps · log steps).
     pub(super) fn new(problem: &'a Problem, allocation: &'a Allocation) -> Self {
         let mut steps: Vec<(Inst, Phase, Step)> = Vec::with_capacity(2 * problem.num_accesses());
         for range in problem.ranges().ids() {
@@ -67,7 +67,7 @@ impl<'a> Steps<'a> {
         for link in problem.links() {
             steps.push((Inst(link.start.0 / 4), Phase::Linked, Step::Link { to: link.to, from: link.from }));
         }
-        // What is of one instruction and phase stays in the order of live ranges.
+        // Steps of one instruction and phase stay in the order of live ranges.
         steps.sort_by_key(|&(inst, phase, _)| (inst, phase));
         let num_insts = problem.flow().num_insts();
         let mut firsts = vec![0; num_insts + 1];
@@ -87,23 +87,23 @@ impl<'a> Steps<'a> {
         Self { problem, allocation, places: Places::new(problem, allocation), firsts, steps, is_kept }
     }
 
-    /// The steps of an instruction.
+    /// Returns the steps of an instruction.
     pub(super) fn of(&self, inst: Inst) -> &[Step] {
         let Range { start, end } = self.firsts[inst.0 as usize]..self.firsts[inst.0 as usize + 1];
         &self.steps[start as usize..end as usize]
     }
 
-    /// Whether the value is wanted wherever the live range is written.
+    /// Whether all writes of a live range must stay.
     pub(super) fn is_kept(&self, range: LiveRange) -> bool {
         self.is_kept[range]
     }
 
-    /// An access of a live range, by its number.
+    /// Returns an access of a live range, by its number.
     pub(super) fn access(&self, range: LiveRange, access: usize) -> &'a Access {
         &self.problem.accesses(range)[access - self.problem.first_access(range)]
     }
 
-    /// Where a live range is kept.
+    /// Returns the place at which a live range is kept.
     pub(super) fn home(&self, range: LiveRange) -> Place {
         self.places.home(self.problem, self.allocation, range)
     }
@@ -112,7 +112,7 @@ impl<'a> Steps<'a> {
         matches!(self.allocation.placements[range], Placement::Spilled(_))
     }
 
-    /// The units of an access: those of its live range, or those that it has for this access.
+    /// Returns the units of an access: the units of its live range, or of its piece if the live range is spilled.
     pub(super) fn units(&self, range: LiveRange, access: usize) -> Place {
         match self.allocation.placements[range] {
             Placement::Register(unit) => self.places.unit(self.problem.file(range), unit),
@@ -122,19 +122,19 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Where an access reads, with the edits that were made.
+    /// Returns the place that an access reads, with the edits so far.
     pub(super) fn read_place(&self, range: LiveRange, access: usize, overlay: &Overlay) -> Place {
         let unit = overlay.read(access).map(|unit| self.places.unit(self.problem.file(range), unit));
         unit.unwrap_or_else(|| self.units(range, access))
     }
 
-    /// Whether a place is one for a live range: a unit that its class allows.
+    /// Whether a live range can be at a place: a unit that its class allows.
     pub(super) fn is_place(&self, range: LiveRange, place: Place) -> bool {
         let unit = self.places.unit_of(self.problem.file(range), place);
         unit.is_some_and(|unit| is_place(self.problem.class(range), unit, u32::MAX))
     }
 
-    /// Whether something is copied from place to place, stored or reloaded.
+    /// Whether the code has copies between different places, stores or reloads.
     pub(super) fn has_moves(&self) -> bool {
         let home = |range: LiveRange| self.home(range);
         self.problem.ranges().ids().any(|range| self.is_spilled(range))
@@ -145,8 +145,8 @@ impl<'a> Steps<'a> {
         self.problem.class(range).width
     }
 
-    /// The copy that an access writes, between live ranges that take the same units, with the number of the access that
-    /// reads what is copied; none where the instruction does more than that.
+    /// Returns the copy that an access writes, and the number of the access that reads its source. The two live ranges
+    /// have the same width. `None` if the instruction does more than the copy.
     pub(super) fn copy(&self, range: LiveRange, access: usize) -> Option<(&'a CopyInst, usize)> {
         let Access { inst, kind, .. } = *self.access(range, access);
         let [copy] = self.problem.copies_at(write_point(inst)) else { return None };
@@ -162,7 +162,7 @@ impl<'a> Steps<'a> {
         is_alike.then_some((copy, self.problem.first_access(copy.from) + number))
     }
 
-    /// Whether an instruction is a copy from a place to the same place: no code at all.
+    /// Whether an instruction is a copy from a place to the same place, which needs no code.
     pub(super) fn is_within_place(&self, inst: Inst, overlay: &Overlay) -> bool {
         let is_in_memory = |step: &Step| match *step {
             Step::Reload { access, .. } => overlay.read(access).is_none(),
@@ -172,7 +172,7 @@ impl<'a> Steps<'a> {
         self.moves_nothing(inst, overlay) && !self.of(inst).iter().any(is_in_memory)
     }
 
-    /// Whether an instruction is a copy from a register to the same one, what is reloaded and stored for it apart.
+    /// Whether an instruction is a copy from a register to the same register, apart from its reloads and stores.
     pub(super) fn moves_nothing(&self, inst: Inst, overlay: &Overlay) -> bool {
         self.of(inst).iter().any(|&step| {
             let Step::Write { range, access } = step else { return false };
@@ -181,20 +181,21 @@ impl<'a> Steps<'a> {
         })
     }
 
-    /// What the copy that an access writes is of, and where that is read.
+    /// Returns the source of the copy that an access writes, and the place at which it is read.
     pub(super) fn copied_from(&self, range: LiveRange, access: usize, overlay: &Overlay) -> Option<(LiveRange, Place)> {
         let (copy, read) = self.copy(range, access)?;
         Some((copy.from, self.read_place(copy.from, read, overlay)))
     }
 
-    /// Whether an access reads its value into a row.
+    /// Whether an access reads its value into a tuple.
     pub(super) fn is_in_row(&self, range: LiveRange, access: usize) -> bool {
         let Access { inst, kind, .. } = *self.access(range, access);
         let mut lanes = self.problem.lanes_at(inst).iter();
         kind == AccessKind::Read && lanes.any(|lane| lane.member == range && !lane.writes)
     }
 
-    /// Whether an instruction only writes what it writes, and nothing of that is wanted whatever happens, or in a row.
+    /// Whether an instruction may be removed: it has no effect but its writes, no write must stay, and no tuple is
+    /// involved.
     pub(super) fn is_removable(&self, inst: Inst) -> bool {
         let is_free = |step: &Step| match *step {
             Step::Write { range, .. } => !self.is_kept(range),

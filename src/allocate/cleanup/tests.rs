@@ -1,4 +1,4 @@
-//! Code that loses what it does not need, edits that the checker must refuse, and edited code on a machine.
+//! Needless code is removed, the checker refuses wrong edits, and edited code runs on a machine.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ use crate::allocate::{Allocator, Preset, check_allocation};
 use crate::fuzzing::{Options, lowered_function};
 use CleanupEdit::{Read, Remove, Unstored};
 
-/// A problem of single registers with each live range in the register that is named with it.
+/// Creates a problem of single registers, with each live range in the given register.
 fn placed(body: &str, units: &[u32]) -> (Problem, Allocation) {
     let text = format!("allocation 1\nproblem k\nfile R budget 8\nclass A R\n{body}end\n");
     let problem = Problem::parse(&text).expect("a problem");
@@ -27,7 +27,7 @@ fn placed(body: &str, units: &[u32]) -> (Problem, Allocation) {
     (problem, allocation)
 }
 
-/// Spills a live range, with these units for its accesses.
+/// Spills a live range, with the given units for its accesses.
 fn spill(problem: &Problem, allocation: &mut Allocation, range: LiveRange, units: &[u32]) {
     allocation.placements[range] = Placement::Spilled(SpillSlot(0));
     for (access, &unit) in (problem.first_access(range)..).zip(units) {
@@ -35,7 +35,7 @@ fn spill(problem: &Problem, allocation: &mut Allocation, range: LiveRange, units
     }
 }
 
-/// The edits, proved.
+/// Returns the edits after the checker has proved them.
 fn cleaned(problem: &Problem, allocation: &Allocation) -> Vec<CleanupEdit> {
     check_allocation(problem, allocation).unwrap_or_else(|error| panic!("{error}\n{problem}"));
     let edits = clean(problem, allocation);
@@ -46,7 +46,7 @@ fn cleaned(problem: &Problem, allocation: &Allocation) -> Vec<CleanupEdit> {
 const COPIED: &str = "range A cost 1 live 2..17 write 0*1 read 1*1 read 4*1\n\
     range A cost 1 live 6..13 write 1*1 read 3*9\ncopy 1 lr1 = lr0 * 1\n";
 
-/// What was copied is read where it was copied from, and the copy is gone; not where something else is there by then.
+/// A use reads the source of its copy, and the copy is removed, unless the source has been overwritten by then.
 #[test]
 fn copies_are_forwarded() {
     let (problem, allocation) = placed(&format!("{COPIED}block 0..5\n"), &[0, 1]);
@@ -64,7 +64,7 @@ fn copies_are_forwarded() {
     assert_eq!(cleaned(&problem, &allocation).last(), Some(&Remove { inst: Inst(1) }));
 }
 
-/// A copy is forwarded into later blocks, if what it copies is still there on every way.
+/// A copy is forwarded into later blocks if its source is intact on every path.
 #[test]
 fn across_blocks() {
     let body = |other: &str| {
@@ -80,7 +80,7 @@ fn across_blocks() {
     assert_eq!(cleaned(&problem, &allocation), []);
 }
 
-/// A copy into a register that has the value already is none.
+/// A copy into a register that already has the value is removed.
 #[test]
 fn copied_once() {
     let (problem, allocation) = placed(
@@ -88,7 +88,7 @@ fn copied_once() {
          range A cost 1 live 14..21 write 3*1 read 5*1\ncopy 1 lr1 = lr0 * 1\ncopy 3 lr2 = lr0 * 1\nblock 0..6\n",
         &[0, 1, 1],
     );
-    // Changed in between: it has another value.
+    // If the source changed in between, the values differ.
     assert_eq!(cleaned(&problem, &allocation).last(), Some(&Remove { inst: Inst(3) }));
     assert!(!cleaned(&problem, &allocation).contains(&Remove { inst: Inst(1) }));
     let (problem, allocation) = placed(
@@ -102,8 +102,8 @@ fn copied_once() {
     assert_eq!(check_cleanup(&problem, &allocation, &both), Err(lost));
 }
 
-/// What was reloaded is read again where it is, also where that is no longer its own register, and not behind a write
-/// of either.
+/// A reloaded value is read again in its register, also if that register is not its own. It is not read after a write
+/// of the value or of the register.
 #[test]
 fn reloaded_once() {
     let body = "range A cost 1 live 2..17 write 0*1 read 2*1 read 3*1 read 4*1\n\
@@ -114,14 +114,15 @@ fn reloaded_once() {
     let edits = cleaned(&problem, &allocation);
     assert_eq!((&edits[..3], edits[3]), (&reads[..], Unstored { access: 0 }));
     assert_eq!(code_costs(&problem, &allocation, &edits).moved_bytes, 0.0);
-    // Its register is wanted by others from instruction 2 on.
+    // Other live ranges want its register from instruction 2 on.
     let (problem, mut allocation) = placed(body, &[0, 0]);
     spill(&problem, &mut allocation, LiveRange(0), &[0, 0, 3, 3]);
     assert_eq!(cleaned(&problem, &allocation), [Read { access: 1, unit: 0 }, Read { access: 3, unit: 3 }]);
     assert_eq!(code_costs(&problem, &allocation, &cleaned(&problem, &allocation)).moved_bytes, 8.0);
 }
 
-/// What nobody reads is not computed, and what only that reads neither, unless the instruction does something else.
+/// A value that is never read is not computed, nor are the values that only it needs, unless the instruction has
+/// another effect.
 #[test]
 fn dead_code() {
     let body = "range A cost 1 live 2..5 write 0*1 read 1*1\nrange A cost 1 live 6..8 write 1*1\nblock 0..2\n";
@@ -134,7 +135,7 @@ fn dead_code() {
     assert_eq!(cleaned(&problem, &allocation), []);
 }
 
-/// What is only stored is wanted where the slot is read.
+/// A stored value is needed if the slot is read.
 #[test]
 fn stored_and_wanted() {
     let body = "range A cost 1 live 2..13 write 0*1 read 3*1\nrange A cost 1 live 6..9 write 1*1 read 2*1\n\
@@ -144,15 +145,14 @@ fn stored_and_wanted() {
     assert_eq!(cleaned(&problem, &allocation), [Remove { inst: Inst(2) }]);
 }
 
-/// The checker refuses reads where the value is not, what is left out and wanted, and what may not be edited.
+/// The checker refuses a read at a place without the value, the removal of needed code, and edits that are not allowed.
 #[test]
 fn the_checker_refuses() {
     let (problem, mut allocation) = placed(&format!("{COPIED}block 0..5\npure 0\n"), &[0, 1]);
     let check = |allocation: &Allocation, edits: &[CleanupEdit]| {
         check_cleanup(&problem, allocation, edits).err().map(|error| error.to_string())
     };
-    let lost =
-        |range: u32, inst: u32| Some(format!("lr{range}: its value is not where instruction {inst} looks for it"));
+    let lost = |range: u32, inst: u32| Some(format!("lr{range}: instruction {inst} does not find its value"));
     assert_eq!(check(&allocation, &[]), None);
     assert_eq!(check(&allocation, &[Remove { inst: Inst(1) }]), lost(1, 3));
     assert_eq!(check(&allocation, &[Remove { inst: Inst(0) }]), lost(0, 1));
@@ -176,7 +176,7 @@ fn the_checker_refuses() {
     assert_eq!(check_cleanup(&problem, &allocation, &edits), Err(CleanupError::NoFlow));
 }
 
-/// Edited code, run along random paths, reads what it would read unedited.
+/// Edited code on random paths reads the same values as the unedited code.
 #[test]
 fn edited_code_runs() {
     let (removed, moved) = (Cell::new(0), Cell::new(0));

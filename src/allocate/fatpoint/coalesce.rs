@@ -1,12 +1,12 @@
-//! Coalesce: the two sides of a copy become one node, where a filter lets them and they are never live at once.
+//! Coalesce: merges the two sides of a copy into one node if a filter allows it and the sides are never live at once.
 //!
 //! This is the merge engine that ptxas is read to have. Its rule that a copy's target must not weigh more than its
 //! source is a knob.
 //!
-//! Of the filter bits that ptxas has for a copy, the problem can tell: bit 0, a side has its place from the start, or
-//! is live across what a call clobbers; bits 4 and 7, its place is demanded by a convention or an encoding, which is
-//! the same here. Predicated copies (3), callee-saved classes (2) and CSSA (5) it cannot tell: a predicated copy is no
-//! copy to it, calls only clobber, and PHIs are gone.
+//! ptxas has filter bits for a copy. An allocation problem has the information for three of them. Bit 0: a side has its
+//! place from the start, or is live across a clobber of a call. Bits 4 and 7: a convention or an encoding demands its
+//! place, which is the same here. It has no information on predicated copies (3), callee-saved classes (2) and CSSA
+//! (5): a predicated copy is no copy here, calls only clobber, and PHIs are gone.
 
 use crate::allocate::problem::{CopyInst, LiveRange, Problem};
 use crate::allocate::registers::Registers;
@@ -16,19 +16,20 @@ use crate::index::IndexVec;
 use super::knobs::Knobs;
 use super::nodes::Nodes;
 
-/// What the merge engine did.
+/// Statistics of the merge engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Merges {
     /// Copies whose sides were merged.
     pub(super) merged: u64,
-    /// Copies whose sides were apart in the end.
+    /// Copies whose sides stayed apart in the end.
     pub(super) rejected: u64,
-    /// What spilling the merged nodes would cost, as far as they may be spilled.
+    /// Spill cost of the merged nodes that may be spilled.
     pub(super) cost: f64,
 }
 
-/// Merges the sides of copies, the most frequent first, and once more from the first as long as one is merged and the
-/// knobs let it: what a copy reads weighs more by then. `fixed` holds what has its place from the start.
+/// Merges the sides of copies, the most frequent copies first. The pass is repeated while it merges a copy and the
+/// knobs allow it, because the sources of copies weigh more after merges. `fixed` has the live ranges with places from
+/// the start.
 pub(super) fn coalesce<'a>(
     problem: &'a Problem,
     knobs: &Knobs,
@@ -64,7 +65,7 @@ pub(super) fn coalesce<'a>(
     (nodes, merges)
 }
 
-/// Whether the filter lets two nodes become one: the one that a copy writes, and the one that it reads.
+/// Whether the filter allows two nodes to become one: the node that a copy writes, and the node that it reads.
 fn passes(nodes: &Nodes<'_>, knobs: &Knobs, fixed: &mut Registers<LiveRange>, pair: [LiveRange; 2]) -> bool {
     let [node, other] = pair;
     let ranges = nodes.problem.ranges();

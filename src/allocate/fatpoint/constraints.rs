@@ -1,20 +1,20 @@
-//! Constraints: what is asked of a node's place besides that nobody else is there.
+//! Constraints: requirements on a node's place, in addition to the place being free.
 //!
-//! ptxas has types of constraints, by number; this is what becomes of them in an allocation problem:
+//! ptxas has numbered types of constraints. An allocation problem represents them as follows:
 //!
 //! | type | here |
 //! | --- | --- |
-//! | 0 point | a segment of one moment: the register of one access to something spilled, what a call clobbers |
+//! | 0 point | a segment of one moment: the register of one access to a spilled live range, or the clobber of a call |
 //! | 1 register operand | an access; it made the live range's segments |
 //! | 2 immediate | none: it is no live range |
-//! | 3 paired | width and alignment of a class; a place out of line is no place |
-//! | 4 exclude one | a place that something else has from the start, while both live |
+//! | 3 paired | width and alignment of a class; a place out of alignment is no place |
+//! | 4 exclude one | a place that another live range has from the start, while both are live |
 //! | 5 exclude all but one | a place from the start |
-//! | 6 below a point | what is written comes into being behind what is read; early writes before it |
+//! | 6 below a point | a written live range starts after the reads of its instruction; an early write starts before them |
 //! | 7 range | segments |
 //!
-//! What the problem does not say is not here: PHIs (8), for it has left SSA form; barriers (9), which have no file;
-//! and the extended types (10 to 15), of which nothing but the numbers is known.
+//! The other types are missing because a problem has no such information: PHIs (8), because it has left SSA form;
+//! barriers (9), which have no file; and the extended types (10 to 15), of which only the numbers are known.
 
 use crate::allocate::problem::LiveRange;
 use crate::allocate::registers::Registers;
@@ -22,15 +22,15 @@ use crate::index::IndexVec;
 
 use super::nodes::Nodes;
 
-/// What is asked of places, by node.
+/// Constraints by node.
 #[derive(Debug)]
 pub(super) struct Constraints {
-    /// Something with a place from the start is live at the same time.
+    /// Whether a live range with a place from the start is live at the same time.
     is_excluded: IndexVec<LiveRange, bool>,
 }
 
 impl Constraints {
-    /// Collects them. `fixed` holds what has its place from the start.
+    /// Collects the constraints. `fixed` has the live ranges with places from the start.
     pub(super) fn new(nodes: &Nodes<'_>, fixed: &mut Registers<LiveRange>) -> Self {
         let mut is_excluded = IndexVec::filled(false, nodes.problem.ranges().len());
         if nodes.problem.ranges().iter().any(|range| range.fixed.is_some()) {
@@ -41,7 +41,7 @@ impl Constraints {
         Self { is_excluded }
     }
 
-    /// Whether anything is asked of a node's place: its constraint chain is not empty. Pairs have a list of their own.
+    /// Whether a node has any constraint, so that its constraint chain is not empty. Pairs have a list of their own.
     pub(super) fn has_any(&self, node: LiveRange) -> bool {
         self.is_excluded[node]
     }

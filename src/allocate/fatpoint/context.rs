@@ -1,4 +1,4 @@
-//! What the trials of one problem have in common.
+//! Data that the trials of one problem share.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::lists::interference;
 use super::nodes::Nodes;
 use super::pressure::Pressure;
 
-/// A problem of one file, with its nodes and what is known of them.
+/// A problem of one file, with its nodes and their properties.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub(super) problem: &'a Problem,
@@ -23,28 +23,29 @@ pub(super) struct Context<'a> {
     pub(super) timeline: Arc<Timeline>,
     /// The register limit of the file.
     pub(super) register_limit: Option<u32>,
-    /// The most units that are live at once, of what has its place from the start those within the register limit.
+    /// The most units that are live at once. Live ranges with places from the start count with their units within the
+    /// register limit.
     pub(super) peak: u32,
-    /// Units that are tried before others: as many as are live at once, or as what has its place from the start takes
-    /// anyway, within the register limit.
+    /// Units that are tried before others, within the register limit: the most units that are live at once, or more if
+    /// places from the start reach further.
     pub(super) target: u32,
     pub(super) nodes: Nodes<'a>,
-    /// What became of the copies.
+    /// Results of coalescing.
     pub(super) merges: Merges,
     pub(super) constraints: Constraints,
-    /// What has its place from the start.
+    /// Live ranges with places from the start.
     pub(super) fixed: Registers<LiveRange>,
-    /// By node: how many places those that it meets can take away from it.
+    /// By node: the number of places that its neighbours can take away from it.
     pub(super) interference: Vec<u64>,
-    /// Which places would save a copy.
+    /// Places that would save a copy.
     pub(super) partners: Partners<'a>,
-    /// The widths of classes that have members, in order.
+    /// Widths of classes that have members, in order.
     widths: Vec<u32>,
 }
 
 impl<'a> Context<'a> {
-    /// Prepares a problem all of whose live ranges are in `file`. Copies are merged only where the knobs and `merges`
-    /// say so.
+    /// Prepares a problem whose live ranges are all in `file`. Copies are merged only if both the knobs and `merges`
+    /// allow it.
     pub(super) fn new(problem: &'a Problem, file: File, knobs: &'a Knobs, merges: bool) -> Self {
         let timeline = Timeline::new(problem);
         let register_limit = problem.files()[file].register_limit;
@@ -90,7 +91,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The next wider group of units that somebody needs; 1: nobody does.
+    /// Returns the next wider group of units that a node needs; 1 if no node needs a wider group.
     pub(super) fn wider_than(&self, width: u32) -> u32 {
         self.widths.iter().copied().find(|&wider| wider > width && wider.is_multiple_of(width)).unwrap_or(1)
     }

@@ -1,10 +1,10 @@
-//! The driver of one class of registers: trials without spilling, then spill guidance and retries.
+//! Driver of one register class: trials without spilling, then spill guidance and retries.
 //!
-//! A trial without spilling can only do where no more is live at once than there are registers. The trials differ in
-//! the order in which nodes are coloured, and in whether copies are merged. Where none does, guidance chooses what to
-//! spill, everything is coloured anew with short live ranges in its stead, and what then finds no place is spilled too.
-//! A retry aims at fewer registers, so that what shape and order waste is spilled by cost instead of by chance; there
-//! is none where guidance alone was enough, because aiming lower could only cost more.
+//! A trial without spilling can succeed only if no more is live at once than there are registers. The trials differ in
+//! the order of the nodes, and in whether copies are merged. If no trial succeeds, guidance chooses live ranges to
+//! spill. All nodes are coloured again, with short live ranges in place of the spilled ones, and nodes without a place
+//! are then spilled, too. A retry aims at fewer registers: the units that shape and order waste are then freed by cost
+//! instead of by chance. No retry follows if guidance alone was enough, because a lower target could only cost more.
 
 use std::time::Instant;
 
@@ -21,11 +21,11 @@ use super::lists::Order;
 use super::record::{Record, Score};
 use super::trial::{Outcome, Trial};
 
-/// The trials that there are: whether copies are merged, and the order.
+/// All trials: whether copies are merged, and the order.
 const TRIALS: [(bool, Order); 4] =
     [(true, Order::First), (true, Order::Retry), (false, Order::Retry), (false, Order::First)];
 
-/// Allocates a problem all of whose live ranges are in one file.
+/// Allocates a problem whose live ranges are all in one file.
 pub(super) fn allocate_file(
     problem: &Problem,
     file: File,
@@ -44,27 +44,27 @@ pub(super) fn allocate_file(
     record.into_best().unwrap_or_else(|| Allocation::blank(problem))
 }
 
-/// The trials of one file.
+/// Trials of one file.
 struct Driver<'a> {
     problem: &'a Problem,
     file: File,
     knobs: &'a Knobs,
     statistics: &'a mut AllocationStatistics,
     record: Record<Allocation>,
-    /// What the last trial had merged.
+    /// Merges of the last trial.
     merges: Merges,
 }
 
-/// What an attempt with spilling came to.
+/// Result of an attempt with spilling.
 struct Attempt {
     score: Score,
     allocation: Allocation,
-    /// Guidance chose all that is spilled.
+    /// Whether guidance chose all spilled nodes.
     was_guided: bool,
 }
 
 impl<'a> Driver<'a> {
-    /// Trials without spilling, until one does with no more registers than are live at once.
+    /// Runs trials without spilling, until a trial needs no more registers than are live at once.
     fn without_spilling(&mut self) {
         let mut prepared = (true, self.prepare(self.problem, true));
         for &(merges, order) in TRIALS.iter().take(self.knobs.num_non_spill_trials as usize) {
@@ -81,7 +81,7 @@ impl<'a> Driver<'a> {
             self.statistics.evictions += outcome.moved;
             self.merges = context.merges;
             let score = score(context, &outcome, 0.0);
-            // None can do with fewer.
+            // No trial can need fewer registers.
             let has_done = score.fits() && score.registers <= context.target;
             if score.fits() {
                 let units = units(context, &outcome);
@@ -94,7 +94,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Attempts with spilling, each aiming at fewer units than the one before.
+    /// Runs attempts with spilling. Each aims at fewer units than the one before.
     fn with_spilling(&mut self) {
         let register_limit = self.problem.files()[self.file].register_limit.unwrap_or(u32::MAX);
         let trials = self.knobs.spill_trials.unwrap_or(self.knobs.num_non_spill_trials);
@@ -109,7 +109,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Spills until everything fits, aiming at `target` units. Every round spills at least one live range more.
+    /// Spills until everything fits, with `target` units as the aim. Every round spills at least one more live range.
     fn spill_to(&mut self, target: u32) -> Attempt {
         let mut rounds = Rounds::new(self.problem);
         let (mut cost, mut was_guided) = (0.0, true);
@@ -136,7 +136,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// A trial behind guidance, and another one where that must go beyond the register limit.
+    /// Runs a trial after guidance, and another one if the first exceeds the register limit.
     fn try_to_place(&mut self, context: &Context<'_>) -> Outcome {
         let start = Instant::now();
         let mut outcome = Trial::run(context, Order::Retry);
@@ -163,13 +163,13 @@ impl<'a> Driver<'a> {
 
 fn score(context: &Context<'_>, outcome: &Outcome, cost: f64) -> Score {
     let more: f64 = outcome.spilled.iter().map(|&node| f64::from(context.nodes.cost(node))).sum();
-    // What is spilled for nothing is spilled.
+    // A spilled node counts even if its cost is 0.
     let more = if outcome.spilled.is_empty() { 0.0 } else { more.max(f64::MIN_POSITIVE) };
     let Outcome { beyond, registers, .. } = *outcome;
     Score { beyond, registers, pressure: context.peak, cost: cost + more }
 }
 
-/// The place of every live range: that of its node.
+/// Returns the place of every live range: the place of its node.
 fn units(context: &Context<'_>, outcome: &Outcome) -> IndexVec<LiveRange, u32> {
     let unit = |range| outcome.units[context.nodes.of(range)].unwrap_or(0);
     context.problem.ranges().ids().map(unit).collect()

@@ -1,9 +1,10 @@
-//! Spill guidance: which nodes give up their registers, so that nowhere more is live than there are.
+//! Spill guidance: chooses nodes that give up their registers, so that at no point more units are live than there are.
 //!
-//! ptxas walks the instructions with a queue of candidates for each class ([`super::queue`]). Without it, or where it has
-//! nothing more to give, the walk goes from the fattest point to the next: of the candidates that are live there and do nothing there, the one goes that costs least for the fat
-//! moments that it makes leaner. Its accesses keep a register each. In the end those come back, the dearest first, that
-//! fit after all.
+//! ptxas walks the instructions with a queue of candidates for each class ([`super::queue`]). Without the queue, or
+//! after it has nothing more to give, the walk goes from the fattest point, which has the most live units, to the next.
+//! Of the candidates that are live but not accessed there, the walk spills the one with the least cost for the fat
+//! moments that it relieves. Each access of a spilled node keeps a register. In the end, spilled nodes that fit after
+//! all get their registers back, the most expensive first.
 
 use crate::allocate::availability::{Timeline, nodes_of};
 use crate::allocate::indexed_heap::Ordered;
@@ -21,16 +22,16 @@ define_index! {
     Stretch, "stretch"
 }
 
-/// What may be spilled, and when it is live.
+/// Nodes that may be spilled, and the times at which they are live.
 struct Candidates {
     leaves: usize,
-    /// By stretch: who is live in all of it.
+    /// By stretch: the nodes that are live in all of it.
     live_in: Grouping<Stretch, LiveRange>,
-    /// By node: cost for each unit and fat moment; infinite for what is no candidate.
+    /// By node: cost for each unit and fat moment; infinite for a node that is no candidate.
     score: Vec<f32>,
 }
 
-/// Chooses nodes to be spilled, so that at no moment more than `target` units are live, as far as that can be had.
+/// Chooses nodes to spill, so that at most `target` units are live at each moment, as far as possible.
 pub(super) fn guide(context: &Context<'_>, target: u32) -> Vec<LiveRange> {
     let register_limit = context.register_limit.unwrap_or(u32::MAX);
     let mut pressure = Pressure::new(context.problem, &context.timeline, register_limit);
@@ -68,21 +69,21 @@ pub(super) fn guide(context: &Context<'_>, target: u32) -> Vec<LiveRange> {
             }
         }
     }
-    // What is spilled there stays so.
+    // Nodes that are spilled at these moments stay spilled.
     hopeless.into_iter().for_each(|moment| pressure.mind(moment));
     spilled.sort_by(|&a, &b| context.nodes.cost(b).total_cmp(&context.nodes.cost(a)).then(a.cmp(&b)));
     spilled.retain(|&node| !comes_back(context, &mut pressure, node, target));
     spilled
 }
 
-/// Takes a node's life out of the pressure and puts its accesses in (`-1`), or the other way round (`1`).
+/// Removes a node's segments from the pressure and adds its accesses (`-1`), or the reverse (`1`).
 fn change(context: &Context<'_>, pressure: &mut Pressure<'_>, node: LiveRange, sign: i64) {
     let width = sign * i64::from(context.nodes.class(node).width);
     context.nodes.segments(node).iter().for_each(|segment| pressure.add(segment, width));
     pieces(context, node).for_each(|piece| pressure.add(&piece, -width));
 }
 
-/// Lets a node keep its register, if there is room after all.
+/// Gives a node its register back if there is room. Returns whether there is.
 fn comes_back(context: &Context<'_>, pressure: &mut Pressure<'_>, node: LiveRange, target: u32) -> bool {
     change(context, pressure, node, 1);
     let fits = pressure.max(context.nodes.segments(node)) <= i64::from(target);
@@ -92,7 +93,7 @@ fn comes_back(context: &Context<'_>, pressure: &mut Pressure<'_>, node: LiveRang
     fits
 }
 
-/// When a spilled node still has a register: at its accesses.
+/// Returns the segments in which a spilled node still has a register: its accesses.
 fn pieces<'a>(context: &'a Context<'_>, node: LiveRange) -> impl Iterator<Item = Segment> + 'a {
     let leader = std::iter::once(node).filter(move |&node| context.nodes.members(&node).len() == 1);
     let merged = context.nodes.merged_members(node).iter().copied();
@@ -127,7 +128,7 @@ impl Candidates {
         Self { leaves, live_in: Grouping::new(2 * leaves, live_in.iter().copied()), score }
     }
 
-    /// Who is live at a moment.
+    /// Returns the nodes that are live at a moment.
     fn live_at(&self, moment: usize) -> impl Iterator<Item = LiveRange> + '_ {
         let mut stretch = self.leaves + moment;
         let above = std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! The histogram: for one node, what each place of the file would cost.
+//! The histogram: the cost of each place of the file for one node.
 //!
-//! A unit that somebody holds while the node lives is discarded. Of the others a cost decides: a place that saves a copy is
-//! better, one that breaks up an aligned group of free units is worse. 512 entries are enough for any file of ptxas; a file
-//! without a register limit may have more.
+//! A unit that another node holds during the node's life is excluded. Costs decide between the other units: a place
+//! that saves a copy is better, and a place that breaks up an aligned group of free units is worse. 512 entries are
+//! enough for every file of ptxas; a file without a register limit may have more.
 
 use crate::allocate::occupied::Occupied;
 use crate::allocate::problem::ClassData;
@@ -10,7 +10,7 @@ use crate::allocate::problem::ClassData;
 /// Entries of a file.
 const ENTRIES: usize = 512;
 
-/// What the units of a file cost one node.
+/// Costs of a file's units for one node.
 #[derive(Debug)]
 pub(super) struct Histogram {
     is_held: Vec<bool>,
@@ -22,7 +22,7 @@ impl Histogram {
         Self { is_held: vec![false; ENTRIES], cost: vec![0; ENTRIES] }
     }
 
-    /// Starts anew, with room for so many units.
+    /// Clears the histogram and makes room for the given number of units.
     pub(super) fn clear(&mut self, units: u32) {
         let len = self.cost.len().max(units as usize);
         self.is_held.clear();
@@ -31,7 +31,7 @@ impl Histogram {
         self.cost.resize(len, 0);
     }
 
-    /// These units are held by others.
+    /// Excludes units that other nodes hold.
     pub(super) fn add_conflicts(&mut self, held: &Occupied) {
         for unit in held.units() {
             if let Some(is_held) = self.is_held.get_mut(unit as usize) {
@@ -40,7 +40,7 @@ impl Histogram {
         }
     }
 
-    /// Places that would save a copy, the best first.
+    /// Prefers places that would save a copy, given best first.
     pub(super) fn prefer(&mut self, places: impl DoubleEndedIterator<Item = u32>) {
         for (rank, place) in places.rev().enumerate() {
             if let Some(cost) = self.cost.get_mut(place as usize) {
@@ -49,8 +49,7 @@ impl Histogram {
         }
     }
 
-    /// Groups of `group` units that are wholly free, and would not be any more, cost something: what is as wide as they
-    /// are needs them.
+    /// Adds a cost to the units of each completely free group of `group` units: wider live ranges need whole groups.
     pub(super) fn keep_whole(&mut self, group: u32, limit: u32) {
         if group <= 1 {
             return;
@@ -63,7 +62,7 @@ impl Histogram {
         }
     }
 
-    /// The place below `limit` that is free and costs least; the lowest of equals.
+    /// Returns the free place below `limit` with the least cost; the lowest of equals.
     pub(super) fn best(&self, class: &ClassData, limit: u32) -> Option<u32> {
         let places = (0..).step_by(class.align as usize).take_while(|place| place + class.width <= limit);
         let is_free = |place: &u32| {
@@ -83,7 +82,7 @@ mod tests {
         ClassData { name: "c".into(), file: File(0), width, align, bytes: 4, promotes_to: None }
     }
 
-    /// The lowest of the places that cost least; nobody's place is taken, a copy decides between equals, and single
+    /// The lowest of the cheapest places is chosen. Held places are excluded, copies decide between equals, and single
     /// registers leave pairs whole.
     #[test]
     fn costs_in_their_order() {

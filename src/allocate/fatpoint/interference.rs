@@ -1,7 +1,8 @@
-//! Interference: how many places others may take away from a node, counted without a graph.
+//! Interference: the number of places that neighbours may take away from a node, counted without a graph.
 //!
-//! For each class, how many segments have started and how many have ended before each moment: a segment meets those
-//! that have started before it ends and have not ended when it starts. What it meets twice it counts twice.
+//! For each class, prefix sums count the segments that have started and that have ended before each moment. A segment
+//! meets the segments that have started before its end and have not ended at its start. A neighbour that it meets twice
+//! counts twice.
 
 use crate::allocate::availability::Timeline;
 use crate::allocate::problem::{Class, LiveRange, Problem};
@@ -15,12 +16,12 @@ use super::nodes::Nodes;
 pub(super) struct Interference<'a> {
     problem: &'a Problem,
     timeline: &'a Timeline,
-    /// The classes of the file, each with the segments that have started, and that have ended, before each moment.
+    /// Classes of the file, each with the segments that have started, and that have ended, before each moment.
     classes: Vec<(Class, Vec<u32>, Vec<u32>)>,
 }
 
 impl<'a> Interference<'a> {
-    /// O(classes · (moments + segments)).
+    /// Counts the segments of each class. O(classes · (moments + segments)).
     pub(super) fn new(problem: &'a Problem, timeline: &'a Timeline) -> Self {
         let mut of_class: Vec<Option<usize>> = vec![None; problem.classes().len()];
         let mut classes: Vec<(Class, Vec<u32>, Vec<u32>)> = Vec::new();
@@ -44,7 +45,8 @@ impl<'a> Interference<'a> {
         Self { problem, timeline, classes }
     }
 
-    /// How many places a node's neighbours can take away from it, a neighbour counted as often as they meet.
+    /// Returns the number of places that a node's neighbours can take away from it. A neighbour counts as often as they
+    /// meet.
     pub(super) fn of(&self, nodes: &Nodes<'_>, node: LiveRange) -> u64 {
         let own = self.problem.ranges()[node].class;
         let table = self.problem.classes();
@@ -57,7 +59,7 @@ impl<'a> Interference<'a> {
                 met * u64::from(table.taken(own, *class))
             })
             .sum();
-        // Each segment has met itself.
+        // Each segment has counted itself.
         met.saturating_sub(segments.len() as u64 * u64::from(table.taken(own, own)))
     }
 

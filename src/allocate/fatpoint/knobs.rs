@@ -1,36 +1,37 @@
-//! The knobs of the allocator, by the names that ptxas has for them.
+//! Knobs of the allocator, by ptxas's names for them.
 
 use crate::config::Setting;
 use crate::config::SettingValue::{Number, Switch};
 
-/// What can be set. Numbers of knobs are those of ptxas 13.0.
+/// Settings of the allocator. The numbers of knobs are those of ptxas 13.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knobs {
-    /// `RegAllocCoalescing` (618): the sides of copies are merged.
+    /// `RegAllocCoalescing` (618): whether the sides of copies are merged.
     pub coalescing: bool,
     /// `RegAllocCoalesceMaxFanout` (531): the most copies that are merged into one live range.
     pub max_fanout: u32,
     /// `RegAllocCoalesceMaxDepth` (529): the most live ranges that become one.
     pub max_depth: u32,
-    /// `RegAllocCoalesceMaxWidth` (530): the widest that are merged, in units.
+    /// `RegAllocCoalesceMaxWidth` (530): the widest live ranges that are merged, in units.
     pub max_width: u32,
-    /// Two nodes are merged only where what the copy writes weighs no more than what it reads.
+    /// Whether two nodes are merged only if the copy's target weighs no more than its source.
     pub merge_by_weight: bool,
-    /// Times that the copies are gone through, as long as one is merged. At least 1.
+    /// The most passes over the copies; another pass follows only if the last one merged a copy. At least 1.
     pub merge_rounds: u32,
-    /// `RegAllocNumNonSpillTrials` (639): trials without spilling, and then as many with it. At least 1.
+    /// `RegAllocNumNonSpillTrials` (639): number of trials without spilling, and then of attempts with it. At least 1.
     pub num_non_spill_trials: u32,
-    /// Attempts with spilling; `None`: as many as trials without it. At least 1.
+    /// Number of attempts with spilling; `None`: as many as trials without it. At least 1.
     pub spill_trials: Option<u32>,
-    /// How many units less than the one before each attempt with spilling aims at. At least 1.
+    /// Units by which each attempt with spilling lowers the target. At least 1.
     pub retry_step: u32,
-    /// Spill guidance takes candidates from queues first, by cost.
+    /// Whether spill guidance first takes candidates from queues, by cost.
     pub guidance_queues: bool,
 }
 
 impl Knobs {
-    /// Read from ptxas where a value is known: what is a switch, and that the target falls by one. The number of trials and
-    /// the limits of coalescing have defaults that nobody has read: 2 trials (a third brought nothing), and no limits.
+    /// Values read from ptxas as far as they are known: the switches, and the step of 1 by which the target falls. The
+    /// number of trials and the limits of coalescing could not be read. Their defaults are 2 trials (a third had no
+    /// effect), and no limits.
     pub const PTXAS: Self = Self {
         coalescing: true,
         max_fanout: u32::MAX,
@@ -44,7 +45,7 @@ impl Knobs {
         guidance_queues: true,
     };
 
-    /// The same, with guidance that goes from one fattest point to the next, by cost for what that makes leaner.
+    /// The same, with guidance that walks from one fattest point to the next, by cost for the relief.
     pub const HW: Self = Self { guidance_queues: false, ..Self::PTXAS };
 
     /// Changes a knob.

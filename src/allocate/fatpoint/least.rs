@@ -1,22 +1,22 @@
 //! The least register limit that the engine meets.
 //!
-//! What is met is not monotone: where widths and alignments are odd, one register more may send a live range to where
-//! the next one finds no room, so that no bisection finds the least. But what instructions need at once, whatever is
-//! spilled, is a floor, which most problems meet, and from there the register limits are tried one by one.
+//! Whether a limit is met is not monotone. With odd widths and alignments, one more register may let a live range block
+//! the next one. So bisection does not find the least limit. But the units that instructions need at once, whatever is
+//! spilled, are a floor, which most problems meet. From the floor on, the register limits are tried one by one.
 
 use crate::allocate::problem::{LiveRange, Problem};
 use crate::analysis::Point;
 
-/// The first number from `floor` on that `is_met`.
+/// Returns the first number from `floor` on that `is_met` accepts.
 pub(super) fn least_limit(floor: u32, is_met: impl FnMut(&u32) -> bool) -> u32 {
     (floor..).find(is_met).unwrap_or(u32::MAX)
 }
 
-/// The units that are live at once in a problem of one file, whatever is spilled: the engine, which shares no unit at
-/// one moment, meets no register limit below. What has its place from the start may have it beyond the register limit, and does not
-/// count. O(segments + accesses · log).
+/// Returns the units that are live at once in a problem of one file, whatever is spilled. The engine, which shares no
+/// unit at one moment, meets no lower register limit. Live ranges with places from the start may have them beyond the
+/// register limit, and do not count. O(segments + accesses · log).
 pub(super) fn floor(problem: &Problem) -> u32 {
-    // At one point what ends goes before what starts.
+    // At one point, ends come before starts.
     let mut changes: Vec<(Point, i64)> = Vec::new();
     for (range, data) in problem.ranges().iter_enumerated().filter(|(_, data)| data.fixed.is_none()) {
         let width = i64::from(problem.class(range).width);
@@ -36,7 +36,7 @@ pub(super) fn floor(problem: &Problem) -> u32 {
     most.max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-/// When a live range has a register whether it is spilled or not: at its accesses, each moment once.
+/// Returns the times at which a live range has a register whether it is spilled or not: its accesses, each moment once.
 fn pieces(problem: &Problem, range: LiveRange) -> Vec<(Point, Point)> {
     let segments = problem.segments(range);
     let mut pieces = Vec::new();
@@ -71,7 +71,8 @@ mod tests {
         problem
     }
 
-    /// Of what can be spilled the accesses count, each moment once; all of what cannot; nothing of what is fixed.
+    /// A live range that can be spilled counts at its accesses, each moment once. Others count completely, and fixed
+    /// ones do not count.
     #[test]
     fn floor_of_what_is_needed() {
         assert_eq!(floor(&problem("")), 0);
@@ -84,7 +85,8 @@ mod tests {
         assert_eq!(floor(&problem(twice)), 1);
     }
 
-    /// The least register limit is the first that is met, although one above it is not; what is below the floor is not tried.
+    /// The least register limit is the first that is met, even if a higher one is not met. Limits below the floor are
+    /// not tried.
     #[test]
     fn first_that_is_met() {
         let mut tried = Vec::new();
@@ -96,7 +98,7 @@ mod tests {
         assert_eq!(tried, [25, 26, 27]);
     }
 
-    /// The engine meets no register limit below the floor, whatever the widths and alignments.
+    /// The engine meets no register limit below the floor, for any widths and alignments.
     #[test]
     fn none_below_the_floor() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {

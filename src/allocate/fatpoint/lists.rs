@@ -1,20 +1,21 @@
-//! The six lists, and the stack that they are drained to.
+//! The six lists, and the stack to which they are drained.
 //!
-//! | list | who | drained |
+//! | list | nodes | drained |
 //! | --- | --- | --- |
-//! | Unconstrained | one register, and nothing asked of its place | first |
+//! | Unconstrained | one register, without constraints | first |
 //! | LargeVec, VeryHigh | more than four registers; pairs and vectors | second |
-//! | High | what must have a register, or keeps clear of what has its place from the start | third |
-//! | LowConf | what is not sure of a place, in a first trial: least cost for its interference first | fourth |
-//! | LowLate | the same in a later trial: the narrowest, and of these the last to start, first | fifth |
+//! | High | must have a register, or live together with a place from the start | third |
+//! | LowConf | not sure of a place, in a first trial: least cost for its interference first | fourth |
+//! | LowLate | the same in a later trial: the narrowest first, and of these the last to start | fifth |
 //!
-//! Where something that must have a register found none within the register limit, a last trial colours all such before others.
+//! If a node that must have a register found no place within the register limit, a last trial colours all such nodes
+//! before the others.
 //!
-//! The stack is popped from its end, so that what is not sure of a place is coloured first and what is free of all
-//! constraints last. A node is sure of a place where all that it meets can take away fewer places than there are
-//! (Chaitin's criterion). Two readings of ptxas contradict each other in LowConf: its table has the nodes of low
-//! interference there, its text those that are deferred as potential spills. Only for these does a choice by cost
-//! over interference mean anything, and so the text is followed: low confidence.
+//! The stack is popped from its end. So nodes that are not sure of a place are coloured first, and nodes without
+//! constraints last. A node is sure of a place if its neighbours can take away fewer places than there are (Chaitin's
+//! criterion). Two readings of ptxas contradict each other on LowConf: its table has the nodes of low interference
+//! there, its text the nodes that are deferred as potential spills. A choice by cost over interference makes sense only
+//! for the latter. So the text is followed: low confidence.
 
 use std::cmp::Reverse;
 
@@ -27,18 +28,18 @@ use super::interference::Interference;
 use super::nodes::Nodes;
 use super::pair::PairMode;
 
-/// Which trial the lists are made for.
+/// The trial for which the lists are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// A first one.
+    /// A first trial.
     First,
     /// A retry: attempt 99 of ptxas.
     Retry,
-    /// The last resort: as a retry, but what must have a register comes before all others, the widest first.
+    /// The last resort: like a retry, but nodes that must have a register come before all others, the widest first.
     Fallback,
 }
 
-/// The nodes by list.
+/// Nodes by list.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     unconstrained: Vec<LiveRange>,
@@ -47,12 +48,12 @@ pub(super) struct Lists {
     high: Vec<LiveRange>,
     low_conf: Vec<LiveRange>,
     low_late: Vec<LiveRange>,
-    /// Of a last resort.
+    /// Nodes of a last resort.
     must_have: Vec<LiveRange>,
 }
 
 impl Lists {
-    /// Classifies what has no place yet, for a file with `target` units. O(nodes · segments of each).
+    /// Classifies the nodes that have no place yet, for a file with `target` units. O(nodes · segments of each).
     pub(super) fn classify(
         nodes: &Nodes<'_>,
         constraints: &Constraints,
@@ -93,7 +94,7 @@ impl Lists {
         }
     }
 
-    /// Drains the lists to a stack: what is at its end is coloured first. O(nodes · log nodes).
+    /// Drains the lists to a stack. The node at its end is coloured first. O(nodes · log nodes).
     pub(super) fn drain(mut self, nodes: &Nodes<'_>, interference: &[u64]) -> Vec<LiveRange> {
         let start = |node: LiveRange| nodes.segments(node).first().map_or(Point(0), |segment| segment.start);
         let late_first = |node: &LiveRange| (Reverse(start(*node)), Reverse(*node));
@@ -116,7 +117,7 @@ impl Lists {
     }
 }
 
-/// By node: how many places those that it meets can take away from it.
+/// Computes for each node the number of places that its neighbours can take away from it.
 pub(super) fn interference(nodes: &Nodes<'_>, counts: &Interference<'_>) -> Vec<u64> {
     let mut of = vec![0; nodes.problem.ranges().len()];
     for node in nodes.iter() {

@@ -1,21 +1,23 @@
 //! Fat-point: nodes come off a stack, and each takes the place of least cost in a histogram of the file.
 //!
-//! As NVIDIA's ptxas is read to do it, with Chaitin-Briggs's simplify and select in front and no interference graph.
-//! Each register file by itself ([`one_file`]), the [`driver`] makes trials without spilling, and then with it: copies
-//! are merged through a filter ([`coalesce`]), what keeps clear of fixed places is told ([`constraints`]),
-//! nodes are classified into six [`lists`] by their [`interference`] and drained to a stack, and a [`trial`] pops it,
-//! scanning a [`histogram`] for each node. Where there is no place, others are moved to make room ([`retarget`]). Spill
-//! [`guidance`] takes from a [`queue`], and walks the [`pressure`] from its fattest point down. The best result is kept ([`record`]).
+//! The engine follows NVIDIA's ptxas, as its code is read, with Chaitin-Briggs's simplify and select in front and no
+//! interference graph. Each register file is allocated by itself ([`one_file`]). The [`driver`] runs trials without
+//! spilling, and then with it. Copies are merged through a filter ([`coalesce`]), and nodes that must avoid fixed
+//! places are found ([`constraints`]). Nodes are classified into six [`lists`] by their [`interference`] and drained to
+//! a stack. A [`trial`] pops the stack and scans a [`histogram`] for each node. If there is no place, other nodes are
+//! moved to make room ([`retarget`]). Spill [`guidance`] takes candidates from a [`queue`], and walks the [`pressure`]
+//! from its fattest point down. The best result is kept ([`record`]).
 //!
-//! What ptxas is read to have and this has not, because an allocation problem does not tell it: opcodes, which make
+//! Some parts of ptxas are missing here, because an allocation problem has no such information: opcodes, which make
 //! candidates for pre-allocation eligible; modes for PHIs and for spilling to shared memory; predicated copies;
-//! barriers; the class for constraints across files. Uniform registers and accumulators are files like others, where
-//! a problem has them. Of pre-colouring a whole function only the knob is known: here it is what is fixed from the
-//! start. The fix-up of call-saved registers behind the allocation finds nothing to do, for what a call clobbers is
-//! excluded from the start, and what a pair consumes, its place and one more, is what every node does by its width.
+//! barriers; the class for constraints across files. Uniform registers and accumulators are ordinary files, if a
+//! problem has them. Of pre-colouring a whole function only the knob is known: here, the fixed live ranges have places
+//! from the start. The fix-up of call-saved registers after the allocation has nothing to do, because clobbers of calls
+//! are excluded from the start. The consumption of a pair, its place and one more, follows for every node from its
+//! width.
 //!
-//! A register limit is not met where more is live at once than it has. What is written nowhere counts like the rest, although
-//! nobody could tell if it were overwritten.
+//! A register limit is not met if more is live at once than it has. Live ranges without any write count like the
+//! others, although it would not matter if they were overwritten.
 
 mod coalesce;
 mod constraints;
@@ -50,7 +52,7 @@ use one_file::OneFile;
 /// The fat-point allocator.
 #[derive(Clone, Debug)]
 pub struct Fatpoint {
-    /// What can be set.
+    /// Settings of the allocator.
     pub knobs: Knobs,
 }
 
@@ -65,8 +67,8 @@ impl Allocator for Fatpoint {
         "fatpoint"
     }
 
-    /// A register limit that cannot be met, whatever is spilled, is an error ([`ProblemError::LimitNotMet`]): ptxas fails
-    /// there, and so does this, unlike the other engines.
+    /// Returns an error ([`ProblemError::LimitNotMet`]) for a register limit that cannot be met, whatever is spilled.
+    /// ptxas fails in this case, too; the other engines do not.
     ///
     /// O(nodes · (units + segments · log moments)) for each trial; each attempt with spilling makes at least one.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
@@ -91,7 +93,7 @@ impl Allocator for Fatpoint {
 }
 
 impl Fatpoint {
-    /// Finds the smallest register limit above `register_limit` units that can be met, and says so.
+    /// Finds the smallest register limit above `register_limit` units that can be met, and returns the error with it.
     fn limit_not_met(&self, problem: &Problem, file: File, register_limit: u32) -> ProblemError {
         let data = &problem.files()[file];
         let units = data.units_per_register.max(1);

@@ -1,10 +1,10 @@
-//! Nodes: what wants one place. A live range, or several that coalescing made one.
+//! Nodes: live ranges that share one place. A node is one live range, or several that coalescing has merged.
 
 use crate::allocate::problem::{ClassData, LiveRange, Problem};
 use crate::analysis::Segment;
 use crate::index::IndexVec;
 
-/// Several live ranges in one place.
+/// Several live ranges with one place.
 #[derive(Clone, Debug)]
 pub(super) struct Merged {
     pub(super) members: Vec<LiveRange>,
@@ -12,39 +12,39 @@ pub(super) struct Merged {
     pub(super) cost: f32,
 }
 
-/// All nodes of a problem. A node is named by one of its live ranges, its leader.
+/// All nodes of a problem. A node is identified by one of its live ranges, its leader.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes<'a> {
     pub(super) problem: &'a Problem,
     leader: IndexVec<LiveRange, LiveRange>,
-    /// By leader; none for a live range of its own.
+    /// By leader: the merged live ranges; `None` for a live range of its own.
     merged: IndexVec<LiveRange, Option<Box<Merged>>>,
 }
 
 impl<'a> Nodes<'a> {
-    /// Every live range by itself.
+    /// Makes a node of every live range.
     pub(super) fn apart(problem: &'a Problem) -> Self {
         let merged = IndexVec::filled(None, problem.ranges().len());
         Self { problem, leader: problem.ranges().ids().collect(), merged }
     }
 
-    /// The leaders of all nodes.
+    /// Returns the leaders of all nodes.
     pub(super) fn iter(&self) -> impl Iterator<Item = LiveRange> + '_ {
         self.leader.iter_enumerated().filter(|(range, leader)| range == *leader).map(|(range, _)| range)
     }
 
-    /// The node that a live range is in.
+    /// Returns the node of a live range.
     #[inline]
     pub(super) fn of(&self, range: LiveRange) -> LiveRange {
         self.leader[range]
     }
 
-    /// The live ranges of a node: of its leader, for a node that is one live range.
+    /// Returns the live ranges of a node. For a node of one live range, this is its leader.
     pub(super) fn members<'b>(&'b self, node: &'b LiveRange) -> &'b [LiveRange] {
         self.merged[*node].as_ref().map_or(std::slice::from_ref(node), |merged| &merged.members)
     }
 
-    /// The live ranges of a node that is more than one.
+    /// Returns the live ranges of a merged node; empty for a node of one live range.
     pub(super) fn merged_members(&self, node: LiveRange) -> &[LiveRange] {
         self.merged[node].as_ref().map_or(&[], |merged| &merged.members)
     }
@@ -59,14 +59,14 @@ impl<'a> Nodes<'a> {
         self.problem.class(node)
     }
 
-    /// What spilling a node costs; infinite where it must have a register.
+    /// Returns the spill cost of a node; infinite if it must have a register.
     #[inline]
     pub(super) fn cost(&self, node: LiveRange) -> f32 {
         let data = &self.problem.ranges()[node];
         self.merged[node].as_ref().map_or(data.spill_cost, |merged| merged.cost)
     }
 
-    /// The place that a node has from the start.
+    /// Returns the place that a node has from the start.
     #[inline]
     pub(super) fn fixed(&self, node: LiveRange) -> Option<u32> {
         self.problem.ranges()[node].fixed
@@ -77,7 +77,7 @@ impl<'a> Nodes<'a> {
         self.fixed(node).is_none() && self.cost(node).is_finite()
     }
 
-    /// Makes one node of two. The segments are those of both.
+    /// Merges two nodes. `segments` are those of both.
     pub(super) fn merge(&mut self, node: LiveRange, other: LiveRange, segments: Vec<Segment>) {
         let cost = self.cost(node) + self.cost(other);
         let mut members = self.members(&node).to_vec();

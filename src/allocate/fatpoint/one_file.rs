@@ -1,19 +1,19 @@
-//! The problem of one register file alone: files do not touch, and each is allocated by itself.
+//! The problem of one register file alone. Files do not overlap, so each is allocated by itself.
 
 use crate::allocate::allocation::Allocation;
 use crate::allocate::problem::{CopyInst, File, Lane, Link, LiveRange, Problem, ProblemBuilder};
 use crate::index::IndexVec;
 
-/// The part of a problem that is in one file.
+/// The part of a problem that belongs to one file.
 #[derive(Debug)]
 pub(super) struct OneFile {
     pub(super) problem: Problem,
-    /// By its live range: the one that was given.
+    /// By live range of the part: the live range of the given problem.
     given: IndexVec<LiveRange, LiveRange>,
 }
 
 impl OneFile {
-    /// Takes a file's part out of a problem, with `register_limit` units. O(problem).
+    /// Extracts a file's part from a problem, with `register_limit` units. O(problem).
     pub(super) fn new(problem: &Problem, file: File, register_limit: Option<u32>) -> Self {
         let mut builder = ProblemBuilder::like(problem);
         builder.register_limit(file, register_limit);
@@ -46,7 +46,7 @@ impl OneFile {
         Self { problem: builder.finish(), given }
     }
 
-    /// Enters what was found for the file into the allocation of the whole problem.
+    /// Copies the file's allocation into the allocation of the whole problem.
     pub(super) fn enter(&self, found: &Allocation, problem: &Problem, into: &mut Allocation) {
         for (own, &given) in self.given.iter_enumerated() {
             into.placements[given] = found.placements[own];

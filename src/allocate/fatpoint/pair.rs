@@ -1,4 +1,4 @@
-//! Pair modes: how much of the register file one live range consumes.
+//! Pair modes: the part of the register file that one live range consumes.
 
 use crate::allocate::problem::{ClassData, FileData};
 
@@ -11,12 +11,12 @@ pub(super) enum PairMode {
     Half,
     /// 3: an aligned pair.
     Double,
-    /// More than a pair, or one that is not aligned. No mode of its own in ptxas, which knows such by their width.
+    /// More than a pair, or a pair that is not aligned. ptxas has no mode for these; it knows them by their width.
     Vector,
 }
 
 impl PairMode {
-    /// The mode of a class's members.
+    /// Returns the mode of a class's members.
     pub(super) fn of(class: &ClassData, file: &FileData) -> Self {
         let register = file.units_per_register.max(1);
         if class.width < register {
@@ -31,7 +31,8 @@ impl PairMode {
     }
 }
 
-/// The last unit that a live range consumes: `place + (1 << (mode == 3)) - 1` in registers, and the like for vectors.
+/// Returns the last unit that a live range consumes: `place + (1 << (mode == 3)) - 1` in registers, and the analogue
+/// for vectors.
 pub(super) fn last_unit(place: u32, class: &ClassData) -> u32 {
     place.saturating_add(class.width.max(1) - 1)
 }
@@ -45,7 +46,7 @@ mod tests {
         ClassData { name: "c".into(), file: File(0), width, align, bytes: 4, promotes_to: None }
     }
 
-    /// Modes by width and alignment, in files of whole registers and of halves; a pair consumes two places.
+    /// Modes follow from width and alignment, in files of whole registers and of halves; a pair consumes two places.
     #[test]
     fn modes() {
         let file = |units_per_register| FileData { name: "R".into(), register_limit: None, units_per_register };

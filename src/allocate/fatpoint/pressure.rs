@@ -1,7 +1,7 @@
-//! Pressure: how many units are live at each moment, and where the fattest point is.
+//! Pressure: the number of units that are live at each moment, and the fattest point, at which the most are live.
 //!
-//! A segment tree over the moments, with additions to whole stretches: `max` of a node has what was added to it, and
-//! not what was added above it.
+//! The structure is a segment tree over the moments, with additions to whole stretches: `max` of a node includes what
+//! was added to the node, but not what was added above it.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use crate::analysis::Segment;
 pub(super) struct Pressure<'a> {
     timeline: &'a Timeline,
     leaves: usize,
-    /// By node, from 1, the children of `n` being `2n` and `2n + 1`.
+    /// By node, from 1: the children of `n` are `2n` and `2n + 1`.
     added: Vec<i64>,
     max: Vec<i64>,
 }
 
 impl<'a> Pressure<'a> {
-    /// The pressure of all live ranges, of those with a place from the start within the register limit only. O(moments +
-    /// segments).
+    /// Computes the pressure of all live ranges. Live ranges with places from the start count only within the register
+    /// limit. O(moments + segments).
     pub(super) fn new(problem: &Problem, timeline: &'a Timeline, register_limit: u32) -> Self {
         let leaves = timeline.len().next_power_of_two();
         let mut change = vec![0_i64; timeline.len() + 1];
@@ -45,7 +45,7 @@ impl<'a> Pressure<'a> {
         Self { timeline, leaves, added: vec![0; 2 * leaves], max }
     }
 
-    /// Adds to every moment of a segment. O(log moments).
+    /// Adds units to every moment of a segment. O(log moments).
     pub(super) fn add(&mut self, segment: &Segment, units: i64) {
         let moments = self.timeline.moments(segment);
         self.add_to(1, 0..self.leaves, &moments, units);
@@ -66,7 +66,7 @@ impl<'a> Pressure<'a> {
         self.max[node] = self.added[node] + self.max[2 * node].max(self.max[2 * node + 1]);
     }
 
-    /// The most that is live at one moment of these segments. O(segments · log moments).
+    /// Returns the most units that are live at one moment of these segments. O(segments · log moments).
     pub(super) fn max(&self, segments: &[Segment]) -> i64 {
         let max = |segment| self.max_of(1, 0..self.leaves, &self.timeline.moments(segment));
         segments.iter().map(max).max().unwrap_or(0)
@@ -84,12 +84,12 @@ impl<'a> Pressure<'a> {
         self.added[node] + left.max(self.max_of(2 * node + 1, middle..span.end, wanted))
     }
 
-    /// What is live at a moment. O(log moments).
+    /// Returns the units that are live at a moment. O(log moments).
     pub(super) fn at(&self, moment: usize) -> i64 {
         self.max_of(1, 0..self.leaves, &(moment..moment + 1))
     }
 
-    /// The fattest moment, the first of several, and what is live there. O(log moments).
+    /// Returns the fattest moment, the first of several, and the units that are live there. O(log moments).
     pub(super) fn fattest(&self) -> (usize, i64) {
         let mut node = 1;
         while node < self.leaves {
@@ -98,7 +98,8 @@ impl<'a> Pressure<'a> {
         (node - self.leaves, self.max[1])
     }
 
-    /// By moment, and one more: at how many moments before it more than `limit` units are live. O(moments).
+    /// Returns for each moment, and the end, the number of earlier moments at which more than `limit` units are live.
+    /// O(moments).
     pub(super) fn moments_above(&self, limit: i64) -> Vec<u32> {
         let mut above: Vec<i64> = self.added.clone();
         for node in 2..above.len() {
@@ -117,21 +118,21 @@ impl<'a> Pressure<'a> {
         counts
     }
 
-    /// Leaves a moment out of account.
+    /// Excludes a moment.
     pub(super) fn ignore(&mut self, moment: usize) {
         self.add_to(1, 0..self.leaves, &(moment..moment + 1), -IGNORED);
     }
 
-    /// Takes a moment that was ignored into account again.
+    /// Includes a moment again that was excluded.
     pub(super) fn mind(&mut self, moment: usize) {
         self.add_to(1, 0..self.leaves, &(moment..moment + 1), IGNORED);
     }
 }
 
-/// More than any number of units.
+/// Larger than any number of units.
 const IGNORED: i64 = 1 << 48;
 
-/// The units of a live range, of one with a place those within the register limit.
+/// Returns the units of a live range. A live range with a place from the start counts only within the register limit.
 fn units_within(problem: &Problem, range: LiveRange, register_limit: u32) -> i64 {
     let width = problem.class(range).width;
     let place = problem.ranges()[range].fixed;
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Point, ValueNumber};
 
-    /// Against a table of every moment.
+    /// The results equal those of a table of every moment.
     #[test]
     fn like_a_table() {
         arbtest::arbtest(|u| {

@@ -1,9 +1,9 @@
-//! The queue of spill guidance: what has been written and waits for its next read, the cheapest first.
+//! The queue of spill guidance: values that were written and wait for their next read, the cheapest first.
 //!
-//! ptxas is read to walk the instructions with a queue of candidates for each class: a definition puts a value into it, a
-//! read takes it out, and what guidance finds there is spilled in the next attempt. Files are allocated one by one here, so
-//! that there is one queue at a time. Where more is live than wanted, the cheapest of the queue go, whatever they make
-//! leaner elsewhere. What the queue cannot give is left to the walk from the fattest point.
+//! ptxas is read to walk the instructions with a queue of candidates for each class. A definition puts a value into the
+//! queue, and a read removes it. Values that guidance finds in the queue are spilled in the next attempt. Here, files
+//! are allocated one by one, so there is one queue at a time. If more is live than wanted, the cheapest values of the
+//! queue are spilled, whatever they relieve elsewhere. The rest is left to the walk from the fattest point.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use crate::index::EntityIndex;
 use super::context::Context;
 use super::pressure::Pressure;
 
-/// What happens to a node at a moment: reads come before writes.
+/// Events of a node at a moment: reads come before writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Read,
     Written,
 }
 
-/// Has `spill` take nodes out of the pressure, in the order of the walk. O(accesses · log).
+/// Walks the moments and lets `spill` remove nodes from the pressure. O(accesses · log).
 pub(super) fn from_queue<'p>(
     context: &Context<'_>,
     pressure: &mut Pressure<'p>,

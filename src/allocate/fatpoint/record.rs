@@ -1,23 +1,24 @@
 //! The record of the best result.
 
-/// How good a result is.
+/// Quality of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Score {
-    /// Nodes that must have a register and have one beyond the register limit.
+    /// Nodes that must have a register and exceed the register limit.
     pub(super) beyond: u32,
-    /// Units that are used.
+    /// Units in use.
     pub(super) registers: u32,
     /// The most units that are live at once.
     pub(super) pressure: u32,
-    /// What is spilled costs this.
+    /// Cost of the spilled nodes.
     pub(super) cost: f64,
 }
 
 impl Score {
     /// Whether this result is better than another one.
     ///
-    /// In the order that ptxas is read to have: while nothing is spilled, fewer registers, then less pressure; else
-    /// less cost, then less pressure, then fewer registers. Its density, 128 by the registers, says what these say.
+    /// The order is the one that ptxas is read to have. While nothing is spilled: fewer registers, then less pressure.
+    /// Otherwise: less cost, then less pressure, then fewer registers. Its density, 128 divided by the registers, adds
+    /// nothing to these.
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
         let by_count = |score: &Self| (score.registers, score.pressure);
         let by_cost = |score: &Self| (score.beyond, score.cost, score.pressure, score.registers);
@@ -41,14 +42,14 @@ impl<T> Record<T> {
         Self { best: None }
     }
 
-    /// Keeps a result if it is better than all before it.
+    /// Adds a result, and keeps it if it is better than all before it.
     pub(super) fn add(&mut self, score: Score, result: T) {
         if self.best.as_ref().is_none_or(|(best, _)| score.is_better_than(best)) {
             self.best = Some((score, result));
         }
     }
 
-    /// How good the best one is.
+    /// Returns the score of the best result.
     pub(super) fn score(&self) -> Option<Score> {
         self.best.as_ref().map(|(score, _)| *score)
     }
@@ -62,8 +63,8 @@ impl<T> Record<T> {
 mod tests {
     use super::*;
 
-    /// Fewer registers win among what fits, less cost among what does not, and what fits over what does not; the first
-    /// of equals stays.
+    /// Fewer registers win among results that fit, and less cost among results that do not. Results that fit win over
+    /// the others. The first of equals stays.
     #[test]
     fn order() {
         let score = |registers, pressure, cost| Score { beyond: 0, registers, pressure, cost };

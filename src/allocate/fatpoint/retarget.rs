@@ -1,25 +1,24 @@
-//! Retarget: who has a place goes to another one, so that somebody else has room; and where that does not help, who is
-//! spilled.
+//! Retarget: moves nodes to other places to make room for a node. If that does not help, nodes are spilled.
 
 use crate::allocate::problem::LiveRange;
 
 use super::trial::Trial;
 
-/// Places whose holders are tried to be moved elsewhere.
+/// Number of places whose holders the engine tries to move.
 const TRIED: usize = 4;
 
-/// A place, and who must leave it.
+/// A place, and the holders that must leave it.
 #[derive(Debug)]
 struct Place {
     unit: u32,
     holders: Vec<LiveRange>,
-    /// What spilling them costs.
+    /// Cost of spilling the holders.
     cost: f32,
 }
 
 impl Trial<'_> {
-    /// Finds a place for a node by moving those who hold it to others. Says whether there was one. All places are tried
-    /// for what must have a register.
+    /// Finds a place for a node by moving its holders to other places. Returns whether there was one. For a node that
+    /// must have a register, all places are tried.
     pub(super) fn make_room(&mut self, node: LiveRange) -> bool {
         let mut places = self.places(node);
         places.sort_by_key(|place| (place.holders.len(), place.unit));
@@ -53,7 +52,7 @@ impl Trial<'_> {
         false
     }
 
-    /// The places that are held by such as may leave them, within the target.
+    /// Returns the places within the target whose holders may all leave.
     fn places(&self, node: LiveRange) -> Vec<Place> {
         let nodes = &self.context.nodes;
         let (class, segments) = (nodes.class(node), nodes.segments(node));
@@ -74,8 +73,8 @@ impl Trial<'_> {
         units.filter_map(place).collect()
     }
 
-    /// Spills what costs least: the node, or who holds a place for it. What must have a register and cannot have one
-    /// within the register limit gets one beyond it.
+    /// Spills the cheaper of two: the node, or the holders of a place. A node that must have a register and cannot have
+    /// one within the register limit gets one beyond it.
     pub(super) fn spill_for(&mut self, node: LiveRange) {
         let places = self.places(node);
         let cheapest = places.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost).then(a.unit.cmp(&b.unit)));

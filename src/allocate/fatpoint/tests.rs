@@ -1,4 +1,4 @@
-//! The phases one by one, on problems with a known answer and on generated ones.
+//! Tests of each phase, on problems with a known answer and on generated ones.
 
 use arbitrary::Unstructured;
 
@@ -26,7 +26,7 @@ fn context<'a>(problem: &'a Problem, knobs: &'a Knobs) -> Context<'a> {
     Context::new(problem, File(0), knobs, true)
 }
 
-/// A made up problem that has live ranges in one file only.
+/// Generates a problem whose live ranges are all in one file.
 fn of_one_file(u: &mut Unstructured<'_>) -> arbitrary::Result<Option<Problem>> {
     let given = generated(u, &Sizes::default())?;
     let register_limit = given.files()[File(0)].register_limit;
@@ -38,8 +38,9 @@ const STACKED: &str = "file R budget 9\nclass A R\nclass B R width 2 align 2\ncl
     range T cost 1 live 10..13 write 2*1 read 3*1\nrange A live 14..17 write 3*1 read 4*1\n\
     range A fixed 3 live 18..21\nrange A cost 1 live 18..21 write 4*1 read 5*1\n";
 
-/// What nothing is asked of is coloured last, before it pairs, vectors, and what must have a register or keeps clear of
-/// something fixed; what is not sure of a place comes first, the dearest for its interference before the others.
+/// Nodes without constraints are coloured last. Before them come pairs, vectors, and nodes that must have a register or
+/// avoid a fixed place. Nodes that are not sure of a place come first, the most expensive for their interference before
+/// the others.
 #[test]
 fn drain_order() {
     let (problem, knobs) = (problem(STACKED), Knobs::PTXAS);
@@ -57,7 +58,7 @@ fn drain_order() {
     assert_eq!(stack(&unsure, Order::Retry), [3, 5, 0, 1, 2]);
 }
 
-/// The interference of a node is never less than what those that are live with it can take away.
+/// The interference of a node is never less than the places that its live neighbours can take away.
 #[test]
 fn interference_counts_all() {
     let check = |u: &mut Unstructured<'_>| {
@@ -110,10 +111,10 @@ fn coalescing_filter() {
     assert_eq!(merged(Knobs { coalescing: false, ..Knobs::PTXAS }), 0);
 }
 
-/// A pair finds no two registers side by side until a single one goes elsewhere.
+/// A pair finds no two adjacent registers until a single register is moved.
 #[test]
 fn making_room() {
-    // Copies keep lr0 at 0 and lr1 at 2.
+    // Copies prefer 0 for lr0 and 2 for lr1.
     let problem = problem(
         "file R budget 4\nclass A R\nclass B R width 2 align 2\n\
          range A cost 9 live 2..33 write 0*1 read 8*1\nrange A cost 9 live 2..33 write 0*1 read 8*1\n\
@@ -126,7 +127,7 @@ fn making_room() {
     assert_eq!((outcome.spilled, outcome.moved), (vec![], 1));
 }
 
-/// Where nobody can be moved, a register more is taken, and not the last one of the register limit.
+/// If no node can be moved, one more register is used, and not the last one of the register limit.
 #[test]
 fn no_more_than_needed() {
     let text = "file R budget 255\nclass A R\nclass B R width 2 align 2\n\
@@ -138,7 +139,7 @@ fn no_more_than_needed() {
     assert_eq!(allocation.costs(&problem).units, [3]);
 }
 
-/// Guidance spills what costs least for what it makes leaner, and nothing where nothing is fat.
+/// Guidance spills the node with the least cost for its relief, and nothing if no moment is too fat.
 #[test]
 fn guidance_by_cost() {
     let problem = problem(
@@ -151,8 +152,8 @@ fn guidance_by_cost() {
     assert!(guide(&context, 3).is_empty());
 }
 
-/// The queue gives what is cheapest of all that waits for a read, whatever it makes leaner; without it one live range goes
-/// that makes two fat points leaner at once.
+/// The queue spills the cheapest of all values that wait for a read, whatever they relieve. Without the queue, one live
+/// range is spilled that relieves two fat points at once.
 #[test]
 fn guidance_from_the_queue() {
     let problem = problem(
@@ -165,7 +166,7 @@ fn guidance_from_the_queue() {
     assert_eq!(spilled(&Knobs { guidance_queues: true, ..Knobs::HW }), [1, 3]);
 }
 
-/// Attempts with spilling have a number of their own; unless it is given, there are as many as trials without.
+/// The number of attempts with spilling can be set; by default, it is the number of trials without spilling.
 #[test]
 fn retries() {
     let check = |u: &mut Unstructured<'_>| {
@@ -183,8 +184,8 @@ fn retries() {
     explore(check, 500, &[("retried", 0)]);
 }
 
-/// Where guidance is done, no more is live anywhere than it was told, or nobody is live there who could be spilled and
-/// does nothing there.
+/// After guidance, no moment has more live units than the target, or no node there can be spilled without an access
+/// there.
 #[test]
 fn guidance_reaches_its_target() {
     let check = |u: &mut Unstructured<'_>| {
@@ -218,7 +219,7 @@ fn guidance_reaches_its_target() {
     explore(check, 500, &[("spilled", 5)]);
 }
 
-/// An allocation is the same whether a file is alone or beside others.
+/// An allocation of a file does not depend on the other files.
 #[test]
 fn files_by_themselves() {
     let problem = problem(
@@ -233,11 +234,11 @@ fn files_by_themselves() {
     assert_eq!([1, 2].map(is_spilled), [true, true]);
 }
 
-/// The rule of weights keeps apart what is written by a copy and weighs more than what is read, until other copies have
-/// made that heavier; what is merged and what is not is counted.
+/// With the rule of weights, the sides of a copy stay apart if the target weighs more than the source, until other
+/// copies make the source heavier. Merged and rejected copies are counted.
 #[test]
 fn merged_by_weight() {
-    // lr0 is copied to lr1, which weighs more; lr2 is copied to lr0 less often, and is heavy.
+    // lr0 is copied to lr1, which weighs more. lr2 is copied to lr0 less often, and is heavy.
     let problem = problem(
         "file R\nclass A R\nrange A cost 1 live 6..13 write 1*1 read 3*9\nrange A cost 5 live 14..25 write 3*9 read 6*1\n\
          range A cost 9 live 2..5 write 0*1 read 1*1\ncopy 1 lr0 = lr2 * 1\ncopy 3 lr1 = lr0 * 9\n",

@@ -1,4 +1,4 @@
-//! A trial: the nodes come off the stack, and each takes the best place that the histogram has for it.
+//! A trial: nodes come off the stack, and each takes its best place in the histogram.
 
 use crate::allocate::occupied::Occupied;
 use crate::allocate::problem::LiveRange;
@@ -10,28 +10,28 @@ use super::histogram::Histogram;
 use super::lists::{Lists, Order};
 use super::pair::last_unit;
 
-/// What a trial found.
+/// Result of a trial.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// By node: its place.
+    /// Place of each node.
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
     /// Nodes without a place.
     pub(super) spilled: Vec<LiveRange>,
-    /// Nodes that must have a register and have one beyond the register limit.
+    /// Nodes that must have a register and exceed the register limit.
     pub(super) beyond: u32,
-    /// Units that are used.
+    /// Units in use.
     pub(super) registers: u32,
     /// Nodes that were moved to another place to make room.
     pub(super) moved: u64,
 }
 
-/// A trial under way.
+/// State of a trial.
 pub(super) struct Trial<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) registers: Registers<LiveRange>,
     histogram: Histogram,
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
-    /// Units that are tried before more are taken, up to the register limit.
+    /// Units that are tried before more are used, up to the register limit.
     pub(super) target: u32,
     pub(super) spilled: Vec<LiveRange>,
     beyond: u32,
@@ -39,8 +39,8 @@ pub(super) struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Gives every node a place, as far as there are any. O(nodes · (units + segments · log moments)), and more where
-    /// room must be made.
+    /// Gives nodes places as long as there are places. O(nodes · (units + segments · log moments)), and more if room
+    /// must be made.
     pub(super) fn run(context: &'a Context<'a>, order: Order) -> Outcome {
         let mut trial = Self::new(context);
         let lists = Lists::classify(&context.nodes, &context.constraints, &context.interference, trial.target, order);
@@ -56,7 +56,7 @@ impl<'a> Trial<'a> {
     fn new(context: &'a Context<'a>) -> Self {
         let nodes = &context.nodes;
         let ranges = context.problem.ranges();
-        // What is never live is anywhere.
+        // A live range that is never live can be at any place.
         let start = |range: LiveRange| nodes.fixed(range).or(nodes.segments(range).is_empty().then_some(0));
         Self {
             context,
@@ -80,20 +80,20 @@ impl<'a> Trial<'a> {
         if self.make_room(node) {
             return;
         }
-        // One register more than before, if that will do: the lowest place, whatever it is good for.
+        // If possible, use one more register than before: the lowest free place, regardless of cost.
         let (class, segments) = (self.context.nodes.class(node), self.context.nodes.segments(node));
         let more = self.registers.free_place(class, segments, self.context.register_limit, &[]);
         if let Some(unit) = more {
             self.target = self.target.max(last_unit(unit, class) + 1);
             return self.occupy(node, unit);
         }
-        // At the whole register limit there is more to move about.
+        // With the whole register limit, more nodes can be moved.
         self.target = self.context.register_limit.unwrap_or(self.target);
         self.spill_for(node);
     }
 
-    /// Puts a node's row where all of it can be, before others are in its way, if nobody of it has a place yet. Says
-    /// whether the node has one now.
+    /// Places a node's row as a whole, before other nodes are in the way, if no member has a place yet. Returns whether
+    /// the node has a place afterwards.
     fn place_row(&mut self, node: LiveRange) -> bool {
         let Self { context, registers, units, target, .. } = self;
         let nodes = &context.nodes;
@@ -111,7 +111,7 @@ impl<'a> Trial<'a> {
         self.units[node].is_some()
     }
 
-    /// The place below `limit` that the histogram has for a node.
+    /// Returns the best place of a node below `limit` in the histogram.
     pub(super) fn best_place(&mut self, node: LiveRange, limit: u32) -> Option<u32> {
         let Self { context, registers, histogram, units, .. } = self;
         let nodes = &context.nodes;
@@ -140,7 +140,7 @@ impl<'a> Trial<'a> {
         Some(unit)
     }
 
-    /// Gives a place beyond the register limit to what must have one.
+    /// Gives a place beyond the register limit to a node that must have one.
     pub(super) fn place_beyond(&mut self, node: LiveRange) {
         let nodes = &self.context.nodes;
         let unit = self.registers.place_beyond(nodes.class(node), nodes.segments(node));

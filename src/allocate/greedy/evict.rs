@@ -1,20 +1,20 @@
-//! Evict: whom to turn out of a place so that somebody heavier has it.
+//! Evict: removes live ranges from a place to make room for a heavier one.
 //!
-//! Only lighter items are evicted, so that what is placed grows heavier with every eviction, and there is an end; how
-//! often one item may be evicted is bounded besides.
+//! Only lighter items are evicted. So the placed items grow heavier with every eviction, and the process terminates. In
+//! addition, the number of evictions of one item is bounded.
 
 use super::Run;
 use super::items::Item;
 
-/// A place, and who must leave it.
+/// A place, and the holders that must leave it.
 pub(super) struct Eviction {
     pub(super) unit: u32,
     pub(super) evicted: Vec<Item>,
 }
 
 impl Run<'_> {
-    /// The place whose heaviest holder is lightest, and of these the one whose holders together are; none where a
-    /// holder of every place must stay.
+    /// Returns the place whose heaviest holder is lightest. Of several, the holders together decide. `None` if every
+    /// place has a holder that must stay.
     pub(super) fn cheapest_eviction(&self, item: Item) -> Option<Eviction> {
         let class = self.items.class(item);
         let registers = &self.files[class.file];
@@ -45,7 +45,7 @@ impl Run<'_> {
         best.map(|(.., eviction)| eviction)
     }
 
-    /// Of two that must have a register the wider one may evict the other: it has fewer places.
+    /// Of two items that must have a register, the wider may evict the other, because it has fewer places.
     fn may_evict(&self, item: Item, holder: Item) -> bool {
         let (weight, held) = (self.items.weight(item), self.items.weight(holder));
         if self.items.is_fixed(holder) {

@@ -1,4 +1,4 @@
-//! What waits for a place: live ranges, and the pieces of those that were spilled.
+//! Items that wait for a place: live ranges, and pieces of spilled ones.
 
 use super::super::partners::Partners;
 use super::super::problem::{Class, ClassData, LiveRange, Problem};
@@ -7,12 +7,12 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A live range, by its number, or a piece of one, behind them.
+    /// A live range, by its number, or a piece of one, numbered after all live ranges.
     Item, "item"
 }
 
 impl Item {
-    /// A live range as an item.
+    /// Returns a live range as an item.
     pub(super) fn whole(range: LiveRange) -> Self {
         Self(range.0)
     }
@@ -30,7 +30,7 @@ struct Piece {
 pub(super) struct Items<'a> {
     problem: &'a Problem,
     pieces: Vec<Piece>,
-    /// What an item loses by eviction, for each point of its life.
+    /// Loss of an item by eviction, for each point of its life.
     weight: IndexVec<Item, f32>,
     length: IndexVec<Item, u32>,
     partners: Partners<'a>,
@@ -68,17 +68,17 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// How many points the item is live at.
+    /// Returns the number of points at which the item is live.
     pub(super) fn length(&self, item: Item) -> u32 {
         self.length[item]
     }
 
-    /// The first point that the item is live at.
+    /// Returns the first point at which the item is live.
     pub(super) fn start(&self, item: Item) -> Point {
         self.segments(item).first().map_or(Point(0), |segment| segment.start)
     }
 
-    /// What an item loses by eviction; infinite where it may not be evicted.
+    /// Returns the loss of an item by eviction; infinite if it may not be evicted.
     #[inline]
     pub(super) fn weight(&self, item: Item) -> f32 {
         self.weight[item]
@@ -89,13 +89,13 @@ impl<'a> Items<'a> {
         self.piece(item).is_none() && self.problem.ranges()[LiveRange(item.0)].fixed.is_some()
     }
 
-    /// The live range that an item is, if it may be spilled.
+    /// Returns the item's live range if it may be spilled.
     pub(super) fn spillable(&self, item: Item) -> Option<LiveRange> {
         let range = LiveRange(item.0);
         (self.piece(item).is_none() && self.problem.ranges()[range].spill_cost.is_finite()).then_some(range)
     }
 
-    /// The places where an item would save a copy, the best first.
+    /// Returns the places at which an item would save a copy, the best first.
     pub(super) fn places(&self, item: Item, unit: &IndexVec<Item, Option<u32>>) -> Vec<u32> {
         let mut places = Vec::new();
         if self.piece(item).is_none() {
@@ -104,7 +104,7 @@ impl<'a> Items<'a> {
         places
     }
 
-    /// Who is beside whom; none for a piece, which is beside nobody.
+    /// Returns the table of partners; `None` for a piece, which has no partners.
     pub(super) fn partners(&self, item: Item) -> Option<&Partners<'a>> {
         self.piece(item).is_none().then_some(&self.partners)
     }
@@ -122,7 +122,7 @@ impl<'a> Items<'a> {
         (first..self.weight.len()).map(Item::new)
     }
 
-    /// All pieces, with the numbers of their accesses.
+    /// Returns all pieces, with the numbers of their accesses.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (Item, usize)> + '_ {
         let first = self.problem.ranges().len();
         let number = move |(at, piece): (usize, &Piece)| (Item::new(first + at), piece.access as usize);

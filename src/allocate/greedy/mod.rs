@@ -1,10 +1,10 @@
 //! Greedy: live ranges take places one after the other, and make room by eviction.
 //!
-//! After LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011): a priority queue
-//! gives out live ranges, the widest first; each takes a place that is free for all of its life
-//! ([`assign`]), else it evicts lighter ones ([`evict`]), which come back to the queue, else it is spilled, and a short
-//! live range for each use and definition joins the queue. A segment tree over time tells free places, an interval tree
-//! for each unit tells who holds it.
+//! The design is that of LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011). A
+//! priority queue supplies live ranges, the widest first. Each takes a place that is free for all of its life
+//! ([`assign`]). If there is none, it evicts lighter ones ([`evict`]), which return to the queue. Otherwise it is
+//! spilled, and a short live range for each use and definition joins the queue. A segment tree over time finds free
+//! places. An interval tree for each unit finds its holders.
 
 mod assign;
 mod evict;
@@ -28,7 +28,7 @@ use queue::Queue;
 /// The greedy allocator.
 #[derive(Clone, Debug)]
 pub struct Greedy {
-    /// Times that one live range may be evicted; then it stays where it is until it is spilled.
+    /// The most evictions of one live range; after that, it stays until it is spilled.
     pub max_evictions: u32,
 }
 
@@ -43,7 +43,7 @@ impl Allocator for Greedy {
         "greedy"
     }
 
-    /// O(n log n) in the segments as long as places are free; an eviction looks at every place of the file.
+    /// O(n log n) in the segments while places are free. An eviction looks at every place of the file.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
         let start = Instant::now();
@@ -101,9 +101,10 @@ impl<'a> Run<'a> {
         this
     }
 
-    /// The widest come first: they are hardest to place, and the others fit between. Of these with a register limit the longest
-    /// come first, for the same reason. Without one they come as they start: where none has a hole, nothing that was
-    /// placed before is in the way for a point other than the first, and no more units are taken than are live at once.
+    /// Adds an item to the queue. The widest come first: they are hardest to place, and the others fit between them.
+    /// Among equally wide items with a register limit, the longest come first, for the same reason. Without a register
+    /// limit, items come in the order of their starts: if no live range has a hole, an earlier item can be in the way
+    /// only at the first point of a new one, and no more units are used than are live at once.
     fn enqueue(&mut self, item: Item) {
         let class = self.items.class(item);
         let of_equals = match self.problem.files()[class.file].register_limit {
@@ -158,7 +159,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Places for all of an item's row, if nobody of it has one.
+    /// Returns places for all members of an item's row, if no member has a place yet.
     fn row(&mut self, item: Item) -> Option<Vec<(LiveRange, u32)>> {
         let Self { items, files, unit, problem, .. } = self;
         let (partners, range) = (items.partners(item)?, LiveRange(item.0));
@@ -169,8 +170,8 @@ impl<'a> Run<'a> {
         partners.row(range, limit, |other| unit[Item::whole(other)], occupied)
     }
 
-    /// Puts a row where it can be, before others are in its way. Who is there already without having been in the way of
-    /// anybody alone, because two of the row are the same or live at once, waits for his turn.
+    /// Places a row before other items are in its way. A member whose place is taken by another member, because the two
+    /// are the same or live at once, waits for its turn.
     fn occupy_row(&mut self, row: &[(LiveRange, u32)]) {
         for &(range, unit) in row {
             let (item, class) = (Item::whole(range), self.problem.class(range));

@@ -5,17 +5,17 @@ use std::collections::BinaryHeap;
 
 use super::items::Item;
 
-/// What comes first is the greatest: units, then what tells those of one width apart.
+/// The greatest priority comes first: units, then a key that orders items of one width.
 pub(super) type Priority = (u32, u32);
 
 type Entry = (Priority, Reverse<Item>);
 
 /// A priority queue; of equals the oldest item comes first.
 ///
-/// What is put in before anything is taken out is most of all, and sorting it once costs less than a heap does.
+/// Most items are added before the first is removed. Sorting these once is cheaper than a heap.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Least first, once the first item was taken out.
+    /// Items in ascending order, after the first item was removed.
     first: Vec<Entry>,
     is_sorted: bool,
     later: BinaryHeap<Entry>,
@@ -28,7 +28,7 @@ impl Queue {
         if self.is_sorted { self.later.push(entry) } else { self.first.push(entry) }
     }
 
-    /// Takes out the first item.
+    /// Removes the first item.
     pub(super) fn pop(&mut self) -> Option<Item> {
         if !self.is_sorted {
             self.first.sort_unstable();
@@ -44,7 +44,7 @@ impl Queue {
 mod tests {
     use super::*;
 
-    /// Items come in the order of their priorities, whenever they were put in.
+    /// Items come in the order of their priorities, whenever they were added.
     #[test]
     fn in_order() {
         let mut queue = Queue::default();

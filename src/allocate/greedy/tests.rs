@@ -1,4 +1,4 @@
-//! The order in which live ranges take their places, where nothing is too little.
+//! The order in which live ranges take their places, without a register limit.
 
 use super::*;
 use crate::allocate::problem::{Access, AccessKind, ClassData, FileData, ProblemBuilder};
@@ -6,8 +6,8 @@ use crate::allocate::{check_allocation, read_point, write_point};
 use crate::analysis::{Segment, ValueNumber};
 use crate::function::Inst;
 
-/// Live ranges without holes, written at the first instruction that is named and read at the second, in a file without
-/// a register limit: each of a class of so many units, aligned to as many.
+/// Creates live ranges without holes in a file without a register limit. Each has a width, which is also its alignment,
+/// and is written at the first given instruction and read at the second.
 fn intervals(ranges: &[(u32, u32, u32)]) -> Problem {
     let mut builder = ProblemBuilder::new("k");
     let file = builder.file(FileData { name: "R".into(), register_limit: None, units_per_register: 1 });
@@ -22,13 +22,13 @@ fn intervals(ranges: &[(u32, u32, u32)]) -> Problem {
     builder.finish()
 }
 
-/// The units that greedy takes, proved.
+/// Returns the units that greedy uses, after the checker has proved the allocation.
 fn units(problem: &Problem) -> u32 {
     let allocation = Greedy::default().allocate(problem).expect("a sound problem");
     check_allocation(problem, &allocation).unwrap_or_else(|error| panic!("{error}\n{problem}")).units[0]
 }
 
-/// What is live at once is enough for live ranges of one width without holes.
+/// Live ranges of one width without holes need no more units than are live at once.
 #[test]
 fn intervals_take_what_is_live_at_once() {
     arbtest::arbtest(|u| {
@@ -44,7 +44,7 @@ fn intervals_take_what_is_live_at_once() {
     });
 }
 
-/// A pair that starts behind single registers takes no place beyond theirs: they fit beside it.
+/// A pair that starts after single registers needs no place beyond theirs: the single registers fit beside it.
 #[test]
 fn single_registers_fit_beside_pairs() {
     let problem = intervals(&[(1, 0, 9), (2, 1, 8), (1, 2, 7), (4, 3, 9)]);

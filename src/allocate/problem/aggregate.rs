@@ -1,14 +1,14 @@
-//! Copies in the arms of a diamond: what is copied there and read nowhere else costs what the copy does, too.
+//! Copies in the arms of a diamond: a value that is copied there and read nowhere else also has the cost of its copy.
 //!
-//! PHIs become such copies. ptxas is read to add what spilling a PHI costs to the one value that it takes from an arm: to
-//! spill one of the two without the other would gain nothing.
+//! PHIs become such copies. ptxas is read to add the spill cost of a PHI to the only value that the PHI takes from an
+//! arm: to spill one of the two without the other would gain nothing.
 
 use super::{CopyInst, LiveRange, Problem};
 use crate::function::{Block, Inst};
 use crate::index::IndexVec;
 
-/// The copies that stand in an arm of a diamond and are the only reader of what they copy, the last one first, so that a
-/// chain of copies adds up from its end. O(copies · log blocks + edges).
+/// Returns the copies in an arm of a diamond that are the only readers of their sources. The last copy comes first, so
+/// that a chain of copies adds up from its end. O(copies · log blocks + edges).
 pub(super) fn in_diamonds(problem: &Problem) -> impl Iterator<Item = &CopyInst> {
     let arms = arms(problem);
     let blocks = problem.flow().blocks();
@@ -24,7 +24,7 @@ pub(super) fn in_diamonds(problem: &Problem) -> impl Iterator<Item = &CopyInst> 
         .filter(move |copy| copy.to != copy.from && is_in_arm(copy.inst) && is_alone(copy.from))
 }
 
-/// By block: whether it is one of two arms between a block that branches and one where both meet.
+/// Computes for each block whether it is one of two arms between a branching block and the block in which both meet.
 fn arms(problem: &Problem) -> Vec<bool> {
     let blocks = problem.flow().blocks();
     let mut preds: IndexVec<Block, Vec<Block>> = IndexVec::filled(Vec::new(), blocks.len());
@@ -45,7 +45,8 @@ fn arms(problem: &Problem) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    /// A copy in each arm counts where its source is read by it alone; none counts in a triangle or in a line.
+    /// A copy in each arm counts if it is the only reader of its source. No copy counts in a triangle or in
+    /// straight-line code.
     #[test]
     fn copies_of_arms() {
         let found = |blocks: &str, read_again: &str| {

@@ -1,4 +1,4 @@
-//! Puts problems together.
+//! Construction of problems.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::analysis::{Loop, Segment};
 use crate::function::{Block, Inst, VReg};
 use crate::index::IndexVec;
 
-/// Puts a [`Problem`] together, live range by live range.
+/// Builds a [`Problem`], live range by live range.
 #[derive(Debug, Default)]
 pub struct ProblemBuilder {
     pub(super) name: String,
@@ -30,12 +30,12 @@ pub struct ProblemBuilder {
 }
 
 impl ProblemBuilder {
-    /// A problem without live ranges.
+    /// Creates a problem without live ranges.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// A problem without live ranges, with the files, classes and control flow of another.
+    /// Creates a problem without live ranges, with the files, classes and control flow of another.
     pub fn like(problem: &Problem) -> Self {
         let classes = problem.classes.iter_enumerated().map(|(_, class)| class.clone()).collect();
         Self { files: problem.files.clone(), classes, flow: problem.flow.clone(), ..Self::new(&problem.name) }
@@ -56,12 +56,12 @@ impl ProblemBuilder {
         self.classes.push(class)
     }
 
-    /// A class that was added.
+    /// Returns a class that was added.
     pub(super) fn class_data(&self, class: Class) -> &ClassData {
         &self.classes[class]
     }
 
-    /// Lets members of a class be kept in another class, if that has room for them.
+    /// Allows members of a class to be kept in another class, if that class is wide enough for them.
     pub fn promote(&mut self, class: Class, into: Class) {
         let fits = self.classes[class].fits_into(&self.classes[into]);
         self.classes[class].promotes_to = fits.then_some(into);
@@ -74,11 +74,11 @@ impl ProblemBuilder {
         self.accesses.reserve(accesses);
     }
 
-    /// Adds a live range of a class that nobody may spill; what follows can be set in the returned data. `segments` are
+    /// Adds a live range that may not be spilled; further properties can be set in the returned data. `segments` are
     /// sorted and disjoint, `accesses` in the order of instructions.
     ///
-    /// Whoever looks for what a write meets looks at the starts of segments. So what is written early where a segment
-    /// goes on, because a block starts there that the value before comes into, begins one.
+    /// The conflicts of a write are searched at the starts of segments. So an early write in the middle of a segment
+    /// starts a new one. This occurs at the start of a block into which the previous value is live.
     pub fn range(
         &mut self,
         class: Class,
@@ -101,7 +101,7 @@ impl ProblemBuilder {
         })
     }
 
-    /// Splits the segments of the last live range where they are written in their midst.
+    /// Splits the segments of the last live range at early writes inside them.
     fn split_at_early_writes(&mut self, first_segment: usize, first_access: usize) {
         for access in &self.accesses[first_access..] {
             let at = access.segment().start;
@@ -124,47 +124,47 @@ impl ProblemBuilder {
         piece
     }
 
-    /// Puts a live range at a place.
+    /// Fixes a live range at a place.
     pub fn fix(&mut self, range: LiveRange, unit: u32) {
         self.ranges[range].fixed = Some(unit);
     }
 
-    /// Says what spilling a live range costs.
+    /// Sets the spill cost of a live range.
     pub fn spill_cost(&mut self, range: LiveRange, cost: f32) {
         self.ranges[range].spill_cost = cost;
     }
 
-    /// Says which register of the function a live range is.
+    /// Sets the register of the function that a live range represents.
     pub fn register(&mut self, range: LiveRange, register: VReg) {
         self.ranges[range].register = Some(register);
     }
 
-    /// Says that a live range is a part of the register whose first part is given.
+    /// Makes a live range a part of the register whose first part is given.
     pub fn part_of(&mut self, range: LiveRange, first: LiveRange) {
         self.ranges[range].part_of = Some(first);
     }
 
-    /// Adds a loop, behind those inside it.
+    /// Adds a loop, after the loops inside it.
     pub fn loop_(&mut self, data: LoopData) -> Loop {
         self.loops.push(data)
     }
 
-    /// Adds a way into a loop or out of one.
+    /// Adds a crossing into a loop or out of one.
     pub fn crossing(&mut self, crossing: Crossing) {
         self.crossings.push(crossing);
     }
 
-    /// Adds a way from one part of a register to another.
+    /// Adds a link from one part of a register to another.
     pub fn link(&mut self, link: Link) {
         self.links.push(link);
     }
 
-    /// Adds a block, behind those that were added before.
+    /// Adds a block, after those that were added before.
     pub fn block(&mut self, insts: Range<Inst>, succs: Vec<Block>) {
         Arc::make_mut(&mut self.flow).blocks.push(FlowBlock { insts, succs });
     }
 
-    /// Says that an instruction, behind those that it was said of before, does nothing but write what it writes.
+    /// Marks an instruction as pure: its only effect is its writes. Instructions are marked in their order.
     pub fn pure(&mut self, inst: Inst) {
         Arc::make_mut(&mut self.flow).pure.push(inst);
     }
@@ -179,7 +179,7 @@ impl ProblemBuilder {
         self.lanes.push(lane);
     }
 
-    /// The problem. Not yet [validated](Problem::validate).
+    /// Returns the problem, which is not yet [validated](Problem::validate).
     pub fn finish(mut self) -> Problem {
         self.copies.sort_by_key(|copy| (copy.inst, copy.to));
         self.lanes.sort_by_key(|lane| (lane.inst, lane.tuple, lane.offset, lane.writes, lane.member));

@@ -1,22 +1,23 @@
-//! How much of each other's room the members of two classes take.
+//! Interference between classes: the places that members of two classes take from each other.
 
 use std::ops::Index;
 
 use super::{Class, ClassData};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The most units that a class may have, or be aligned to: far above any tuple of any processor.
+/// The greatest width or alignment of a class in units: far above the tuples of all processors.
 pub(super) const WIDEST: u32 = 1024;
 
-/// The classes of a problem, and for each pair how many places of the one a member of the other can take away.
+/// The classes of a problem, and for each pair the number of places of the one that a member of the other can take
+/// away.
 ///
-/// This is what stands for "degree" where classes alias: a live range of class `c` is sure to find a place if its
-/// neighbours together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm
-/// for graph-coloring register allocation" (PLDI 2004).
+/// This replaces the "degree" if classes alias: a live range of class `c` is sure to find a place if its neighbours
+/// together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm for
+/// graph-coloring register allocation" (PLDI 2004).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassTable {
     classes: IndexVec<Class, ClassData>,
-    /// Row by the class that wants a place, column by that of its neighbour.
+    /// Rows are the classes that want a place, columns those of their neighbours.
     taken: Vec<u32>,
 }
 
@@ -29,33 +30,33 @@ impl ClassTable {
         Self { classes, taken }
     }
 
-    /// All classes.
+    /// Returns all classes.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = Class> + ExactSizeIterator + use<> {
         self.classes.ids()
     }
 
-    /// All classes with what they are.
+    /// Returns all classes with their data.
     pub fn iter_enumerated(&self) -> impl Iterator<Item = (Class, &ClassData)> {
         self.classes.iter_enumerated()
     }
 
-    /// How many there are.
+    /// Returns the number of classes.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no classes.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// How many places of class `wanting` a neighbour of class `neighbour` takes away at worst.
+    /// Returns the most places of class `wanting` that a neighbour of class `neighbour` takes away.
     #[inline]
     pub fn taken(&self, wanting: Class, neighbour: Class) -> u32 {
         self.taken[wanting.index() * self.classes.len() + neighbour.index()]
     }
 
-    /// How many places a class has in `register_limit` units.
+    /// Returns the number of places of a class in `register_limit` units.
     pub fn places(&self, class: Class, register_limit: u32) -> u32 {
         let class = &self.classes[class];
         if register_limit < class.width { 0 } else { (register_limit - class.width) / class.align + 1 }
@@ -71,17 +72,17 @@ impl Index<Class> for ClassTable {
     }
 }
 
-/// The most multiples of `wanting.align` at which `wanting.width` units overlap `neighbour.width` units that start at a
-/// multiple of `neighbour.align`.
+/// Returns the most multiples of `wanting.align` at which `wanting.width` units overlap `neighbour.width` units that
+/// start at a multiple of `neighbour.align`.
 fn places_taken(wanting: &ClassData, neighbour: &ClassData) -> u32 {
     let is_sound = |class: &ClassData| (1..=WIDEST).contains(&class.width) && (1..=WIDEST).contains(&class.align);
     if wanting.file != neighbour.file || !is_sound(wanting) || !is_sound(neighbour) {
         return 0;
     }
-    // Places p = k · align with start - width < p < start + neighbour.width, over all that `start` can be modulo align.
+    // Places p = k · align with start - width < p < start + neighbour.width, over all values of `start` modulo align.
     let reach = wanting.width + neighbour.width - 1;
     let count = |start: u32| {
-        // A multiple of align more than start - width, so that nothing falls below zero.
+        // A multiple of align that exceeds start - width, so that no value is below zero.
         let below = start + wanting.align * wanting.width - wanting.width;
         (below + reach) / wanting.align - below / wanting.align
     };
@@ -97,7 +98,7 @@ mod tests {
         ClassData { name: "c".into(), file: File(0), width, align, bytes: 4 * width, promotes_to: None }
     }
 
-    /// The table says what counting all places in a long file says.
+    /// The table equals a count of all places in a long file.
     #[test]
     fn counted_by_hand() {
         let shapes = [(1, 1), (2, 2), (2, 1), (4, 4), (8, 8), (8, 4), (3, 1), (3, 2), (24, 1), (16, 8)];
@@ -120,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Files do not touch, and a class that does not fit has no place.
+    /// Files do not overlap, and a class that does not fit has no place.
     #[test]
     fn files_and_limits() {
         let table = ClassTable::new(vec![class(4, 4), ClassData { file: File(1), ..class(1, 1) }].into());

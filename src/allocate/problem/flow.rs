@@ -1,6 +1,6 @@
-//! Control flow: where one instruction follows another, which live ranges alone do not tell.
+//! Control flow: the order of instructions, which live ranges alone do not show.
 //!
-//! Whoever only places live ranges needs none of it. It is for what looks at the code that an allocation stands for.
+//! Allocators do not need it. It is for analyses of the code that an allocation stands for.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,49 +9,49 @@ use super::{Problem, ProblemError};
 use crate::function::{Block, Inst};
 use crate::index::{EntityIndex, IndexVec};
 
-/// A block: instructions that run one after the other.
+/// A basic block: instructions that run one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowBlock {
-    /// Its instructions; it begins where the block before it ends.
+    /// The block's instructions. It begins where the previous block ends.
     pub insts: Range<Inst>,
-    /// The blocks that may come next.
+    /// Successors of the block.
     pub succs: Vec<Block>,
 }
 
-/// The control flow of a problem; control flow enters at the first block. Without blocks, nobody knows it.
+/// The control flow of a problem, which enters at the first block. Without blocks, the control flow is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     pub(super) blocks: IndexVec<Block, FlowBlock>,
-    /// Instructions that do nothing but write what they write, in order.
+    /// Instructions whose only effect is their writes, in order.
     pub(super) pure: Vec<Inst>,
 }
 
 impl FlowBlock {
-    /// Its instructions, in order.
+    /// Returns the block's instructions, in order.
     pub fn insts(&self) -> impl DoubleEndedIterator<Item = Inst> + use<> {
         (self.insts.start.0..self.insts.end.0).map(Inst)
     }
 }
 
 impl Flow {
-    /// The blocks.
+    /// Returns the blocks.
     pub fn blocks(&self) -> &IndexVec<Block, FlowBlock> {
         &self.blocks
     }
 
-    /// The instructions of all blocks; their numbers are below this one.
+    /// Returns the number of instructions in all blocks; their numbers are below it.
     pub fn num_insts(&self) -> usize {
         self.blocks.iter().next_back().map_or(0, |block| block.insts.end.0 as usize)
     }
 
-    /// Whether an instruction may be left out where nobody reads what it writes. O(log instructions).
+    /// Whether an instruction may be removed if its results are never read. O(log instructions).
     pub fn is_pure(&self, inst: Inst) -> bool {
         self.pure.binary_search(&inst).is_ok()
     }
 }
 
 impl fmt::Display for Flow {
-    /// In the lines of a problem's text form.
+    /// Writes the lines of a problem's text form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for FlowBlock { insts, succs } in self.blocks.iter() {
             write!(f, "block {}..{}", insts.start.0, insts.end.0)?;
@@ -70,12 +70,12 @@ impl fmt::Display for Flow {
 }
 
 impl Problem {
-    /// The control flow.
+    /// Returns the control flow.
     pub fn flow(&self) -> &Flow {
         &self.flow
     }
 
-    /// Blocks stand one behind the other, lead to blocks, and hold all instructions that access something.
+    /// Checks that blocks are consecutive, have existing successors, and contain all instructions with accesses.
     pub(super) fn validate_flow(&self) -> Result<(), ProblemError> {
         let mut start = Inst(0);
         for (block, data) in self.flow.blocks.iter_enumerated() {

@@ -1,4 +1,4 @@
-//! What spilling the live ranges of a function costs, as a preset has it.
+//! Spill costs of a function's live ranges, by a preset.
 
 use super::aggregate::in_diamonds;
 use super::live_counts::live_counts;
@@ -8,15 +8,16 @@ use crate::allocate::eligibility::RangeCosts;
 use crate::allocate::preset::Preset;
 use crate::index::IndexVec;
 
-/// What a function tells of one of its live ranges.
+/// Properties of a live range that come from the function.
 pub(super) struct RangeContext {
-    /// How deep in loops the blocks are that it is live in, weighted by their frequency.
+    /// Loop depth of the blocks in which it is live, weighted by their frequency.
     pub(super) loop_depth: f32,
-    /// It is the same in all threads of a warp.
+    /// Whether the value is the same in all threads of a warp.
     pub(super) is_uniform: bool,
 }
 
-/// Sets what spilling each live range of the function costs; `context` has nothing of one that is none of its registers.
+/// Sets the spill cost of each live range of the function. `context` returns `None` for a live range that is none of
+/// the function's registers.
 pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, context: impl Fn(LiveRange) -> Option<RangeContext>) {
     let peaks = problem.peaks();
     let live_bytes = peaks.iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });

@@ -18,16 +18,16 @@ use crate::index::IndexVec;
 use crate::target::Classification;
 
 impl Problem {
-    /// The problem of a function whose opcodes are known by their names alone.
+    /// Creates the problem of a function whose opcodes are known only by their names.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn by_name(function: &Function, preset: &Preset) -> Result<Self, Error> {
         Self::from_function(function, &Classification::by_name(function.opcodes()), preset)
     }
 
-    /// The problem of a function that has left SSA form, on the hardware that `preset` describes.
+    /// Creates the problem of a function that has left SSA form, for the hardware that `preset` describes.
     ///
-    /// Registers without a class of PTX take no part. O(n log n) in the operands and the blocks that registers are live
-    /// in.
+    /// Registers without a PTX class are left out. O(n log n) in the operands and the blocks in which registers are
+    /// live.
     pub fn from_function(function: &Function, classification: &Classification, preset: &Preset) -> Result<Self, Error> {
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Err(Error::pass("the function is in SSA form", "allocate after PHI elimination"));
@@ -35,7 +35,8 @@ impl Problem {
         Ok(Self::of_registers((function, classification), preset, &|_| true, &|_| true))
     }
 
-    /// The problem of some registers of a function that has left SSA form. What may not be spilled must have a register.
+    /// Creates the problem of some registers of a function that has left SSA form. Registers that may not be spilled
+    /// must have a register of the hardware.
     pub(crate) fn of_registers(
         (function, classification): (&Function, &Classification),
         preset: &Preset,
@@ -82,7 +83,7 @@ impl Problem {
             lowering.add_reserved(&mut builder, reserved, preset);
         }
         let mut problem = builder.finish();
-        // Whether the function is a kernel the view does not tell: its parameters may differ between threads.
+        // The view does not show whether the function is a kernel: its parameters may differ between threads.
         let uniformity =
             UniformityInfo::new((function, classification), &cfg, &dominators, occurrences, live_ranges, false);
         let registers: IndexVec<LiveRange, Option<VReg>> = problem.ranges.iter().map(|data| data.register).collect();
@@ -101,7 +102,7 @@ impl Problem {
     }
 }
 
-/// The files and classes of a preset; the classes in the order of [`RegClass::ALL`].
+/// Adds the files and classes of a preset. Returns the classes in the order of [`RegClass::ALL`].
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     let units = preset.units_per_register();
     let register_limit = preset.register_limit.map(|register_limit| register_limit.saturating_mul(units));
@@ -127,7 +128,7 @@ fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     classes
 }
 
-/// A class for registers that are given away from the start.
+/// Adds a class for registers that are taken from the start.
 fn fixed_class(builder: &mut ProblemBuilder, name: &str, registers: &Range<u32>, preset: &Preset) -> Class {
     let width = registers.len() as u32 * preset.units_per_register();
     builder.class(ClassData { name: name.into(), file: File(0), width, align: 1, bytes: 0, promotes_to: None })
@@ -150,7 +151,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// One access for each instruction that reads the register and one for each that writes it, or one for both.
+    /// Returns the accesses of a register. For each instruction, this is one access for reads and one for writes, or
+    /// one for both.
     fn accesses(&self, reg: VReg) -> Vec<Access> {
         let mut accesses: Vec<Access> = Vec::new();
         for occurrence in self.occurrences.of(reg) {
@@ -203,7 +205,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A live range for what each call clobbers.
+    /// Adds a live range for the clobbers of each call.
     fn add_clobbers(&self, builder: &mut ProblemBuilder, caller_saved: &Range<u32>, preset: &Preset) {
         let mut class = None;
         for inst in self.calls() {
@@ -214,7 +216,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A live range for what nobody else may have. Not at the moments that belong to calls' clobbers already.
+    /// Adds a live range for reserved registers. It leaves out the moments that already belong to clobbers of calls.
     fn add_reserved(&self, builder: &mut ProblemBuilder, reserved: &Range<u32>, preset: &Preset) {
         let class = fixed_class(builder, "reserved", reserved, preset);
         let (mut segments, mut start, value) = (Vec::new(), Point(0), ValueNumber(u32::MAX));
@@ -232,7 +234,7 @@ impl Lowering<'_> {
         self.function.insts().filter(|&inst| self.classification.is_call(self.function, inst))
     }
 
-    /// The loop depth of the blocks that a register is live in, weighted by their frequencies.
+    /// Returns the loop depth of the blocks in which a register is live, weighted by their frequencies.
     fn loop_depth(&self, reg: VReg) -> f32 {
         let live_in = self.live_ranges.live_ins(reg).iter().map(|live_in| live_in.block);
         let written = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
@@ -245,12 +247,13 @@ impl Lowering<'_> {
     }
 }
 
-/// Reads are at even points of a function's live ranges, writes at odd ones.
+/// Converts a point: in a function's live ranges, reads are at even points and writes at odd ones.
 fn start_of(point: Point) -> Point {
     if point.0.is_multiple_of(2) { read_point(point.inst()) } else { write_point(point.inst()) }
 }
 
-/// A segment that ends where its instruction writes is read there for the last time, and gone before calls clobber.
+/// Converts an end: a segment that ends at its instruction's write is read there for the last time, and ends before
+/// clobbers of calls.
 fn end_of(point: Point) -> Point {
     if point.0.is_multiple_of(2) { read_point(point.inst()) } else { clobber_point(point.inst()) }
 }

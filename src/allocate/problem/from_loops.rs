@@ -1,11 +1,11 @@
-//! The loops of a function that have a place for code at every edge of their boundary.
+//! Loops of a function that have a place for code at every edge of their boundary.
 
 use super::{Crossing, LoopData, ProblemBuilder, read_point};
 use crate::analysis::{Cfg, Dominators, Loop, Loops};
 use crate::function::{Block, Function};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Adds the loops to a problem, and the ways into them and out of them. O(edges · depth).
+/// Adds the loops to a problem, and the crossings into them and out of them. O(edges · depth).
 pub(super) fn add_loops(
     builder: &mut ProblemBuilder,
     function: &Function,
@@ -29,7 +29,7 @@ struct Boundaries<'a> {
 }
 
 impl Boundaries<'_> {
-    /// A loop and those around it, inner ones first.
+    /// Returns a loop and its ancestors, inner loops first.
     fn chain(&self, first: Option<Loop>) -> impl Iterator<Item = Loop> + '_ {
         std::iter::successors(first, |&inner| self.loops.parent(inner))
     }
@@ -38,15 +38,16 @@ impl Boundaries<'_> {
         self.function.blocks().flat_map(|to| self.cfg.preds(to).iter().map(move |&from| (from, to)))
     }
 
-    /// The loops that an edge leaves, or, the other way round, enters: those around the one and not the other.
+    /// Returns the loops that an edge from `inside` to `outside` leaves; with the blocks exchanged, the loops that it
+    /// enters.
     fn boundaries(&self, inside: Block, outside: Block) -> impl Iterator<Item = Loop> + '_ {
         let chain = self.chain(self.loops.innermost(inside));
         chain.take_while(move |&inner| !self.loops.contains(inner, outside))
     }
 
-    /// A number for each loop that has a place for code at all edges of its boundary: blocks that go nowhere but to the
-    /// header, and blocks to which nobody comes but from the loop. The first point of a block says which one it is, so
-    /// that it must not be empty.
+    /// Numbers the loops that have a place for code at all edges of their boundary: entering blocks have the header as
+    /// their only successor, and exit blocks have predecessors in the loop only. Such a block is identified by its
+    /// first point, so it must not be empty.
     fn number(&self) -> IndexVec<Loop, Option<Loop>> {
         let is_empty = |block: Block| self.function.block_range(block).is_empty();
         let mut fits: IndexVec<Loop, bool> = IndexVec::filled(true, self.loops.len());
@@ -60,7 +61,7 @@ impl Boundaries<'_> {
                 fits[left] &= is_dedicated && !is_empty(to);
             }
         }
-        // A function's first block is entered from nowhere.
+        // No edge enters a function's first block.
         for of in fits.ids() {
             fits[of] &= self.loops.header(of).index() != 0;
         }
@@ -72,7 +73,7 @@ impl Boundaries<'_> {
         fits.iter().map(number).collect()
     }
 
-    /// The innermost numbered loop from one on outwards.
+    /// Returns the innermost numbered loop among a loop and its ancestors.
     fn numbered(&self, numbers: &IndexVec<Loop, Option<Loop>>, from: Option<Loop>) -> Option<Loop> {
         self.chain(from).find_map(|at| numbers[at])
     }
@@ -99,8 +100,8 @@ impl Boundaries<'_> {
         }
     }
 
-    /// One crossing for each block that enters a loop, and one for each that loops are left to: all that go there come
-    /// from one innermost loop, for another one would have no such block of its own.
+    /// Adds one crossing for each block that enters a loop, and one for each exit block. All predecessors of an exit
+    /// block are in the same innermost loop, because another loop would not have this block for itself.
     fn add_crossings(
         &self,
         builder: &mut ProblemBuilder,

@@ -1,4 +1,4 @@
-//! The rows of registers that a function's instructions name, as tuples.
+//! Tuples of a function: rows of registers that its instructions encode.
 
 use super::{Access, AccessKind, Class, ClassData, Lane, LiveRange, ProblemBuilder};
 use super::{clobber_point, lane_point, read_point, tuple_point, write_point};
@@ -8,7 +8,7 @@ use crate::function::{Block, Function, Inst, Opcode, Operand, OperandFlags, RegC
 use crate::index::IndexVec;
 use crate::target::{RegisterTuple, TupleKind, VectorShape};
 
-/// A row of one instruction.
+/// A row of registers of one instruction.
 #[derive(Debug)]
 struct Row {
     inst: Inst,
@@ -16,7 +16,7 @@ struct Row {
     end: Point,
     kind: TupleKind,
     class: RegClass,
-    /// How many registers of the class, those included that nobody is copied to or from.
+    /// Number of registers in the row, including registers without a copy.
     len: u32,
     lanes: Vec<RowLane>,
 }
@@ -30,19 +30,19 @@ struct RowLane {
     writes: bool,
 }
 
-/// How an instruction that has rows uses a register.
+/// Uses of a register by an instruction that has rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowUse {
     inst: u32,
-    /// It is copied into a row.
+    /// Whether it is copied into a row.
     is_put: bool,
-    /// It is read beside a row that is put together before.
+    /// Whether it is read outside a row that is assembled before the read.
     is_held: bool,
-    /// It is copied out of a row.
+    /// Whether it is copied out of a row.
     is_taken: bool,
 }
 
-/// The rows of a function, and the registers beside them.
+/// The rows of a function, and the other registers of their instructions.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
@@ -50,7 +50,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The rows of a function, as `preset` wants them. O(operands), and the texts of inline assembly.
+    /// Finds the rows of a function that `preset` wants. O(operands), plus the lengths of inline assembly.
     pub(super) fn new(function: &Function, preset: &Preset) -> Self {
         if !preset.tuples {
             return Self::default();
@@ -76,7 +76,7 @@ impl Rows {
         !self.uses.of(register).is_empty()
     }
 
-    /// The segments of a register, with holes where it is in a row.
+    /// Returns the segments of a register, with holes while it is in a row.
     pub(super) fn segments(&self, register: VReg, segments: impl Iterator<Item = Segment>) -> Vec<Segment> {
         let uses = self.uses.of(register);
         let mut cut = Vec::new();
@@ -101,7 +101,7 @@ impl Rows {
         cut
     }
 
-    /// The accesses of a register, those to rows as what they are.
+    /// Returns the accesses of a register, with the kinds that its rows require.
     pub(super) fn accesses(&self, register: VReg, accesses: Vec<Access>) -> Vec<Access> {
         let uses = self.uses.of(register);
         let mut found = Vec::with_capacity(accesses.len());
@@ -153,17 +153,17 @@ impl Rows {
     }
 }
 
-/// Whether a segment begins with what the instruction writes.
+/// Whether a segment begins at the instruction's write.
 fn is_written(segment: &Segment, inst: Inst) -> bool {
     segment.start == write_point(inst) || (segment.start == read_point(inst) && segment.end > write_point(inst))
 }
 
-/// Whether a segment is live before what the instruction reads and behind what it writes.
+/// Whether a segment is live both before the instruction's reads and after its writes.
 fn goes_through(segment: &Segment, inst: Inst) -> bool {
     segment.start <= read_point(inst) && segment.end > write_point(inst)
 }
 
-/// How many units a row of `len` registers takes, and at which multiples it starts.
+/// Returns the width in units of a row of `len` registers, and its alignment.
 fn shape(kind: TupleKind, len: u32, member: &ClassData, preset: &Preset) -> (u32, u32) {
     let units = preset.units_per_register();
     let width = len * member.width;
@@ -175,7 +175,7 @@ fn shape(kind: TupleKind, len: u32, member: &ClassData, preset: &Preset) -> (u32
     (width, width.next_power_of_two().min(most))
 }
 
-/// The most registers of the hardware in a row; `None`: as many as there are.
+/// Returns the most hardware registers in a row; `None`: unlimited.
 fn longest(kind: TupleKind, preset: &Preset) -> Option<u32> {
     match kind {
         TupleKind::Memory | TupleKind::TensorMemory => None,
@@ -185,8 +185,8 @@ fn longest(kind: TupleKind, preset: &Preset) -> Option<u32> {
     }
 }
 
-/// Adds the rows that the operands make. Registers of several classes make none, nor do 16-bit ones that have registers
-/// of the hardware to themselves, predicates, and what is wider than the register limit.
+/// Adds the rows of the operands. There are no rows of registers of several classes, of 16-bit registers that occupy
+/// whole hardware registers, of predicates, or of rows wider than the register limit.
 fn add_rows(function: &Function, inst: Inst, tuple: &RegisterTuple, preset: &Preset, rows: &mut Vec<Row>) {
     let operands = function.operands(inst);
     let mut registers = tuple.operands.iter().filter_map(|&operand| operands[operand].reg());
@@ -199,7 +199,7 @@ fn add_rows(function: &Function, inst: Inst, tuple: &RegisterTuple, preset: &Pre
     let of_operands =
         |wanted: fn(&Operand) -> bool| tuple.operands.iter().filter(|&&operand| wanted(&operands[operand])).count();
     let defs = of_operands(Operand::is_def);
-    // What is read where something is written in the same registers is in the row of that.
+    // A tied read is in the row of the write in the same registers.
     let is_in_another = defs == 0 && of_operands(|operand| operand.tied.is_none() && operand.use_reg().is_some()) == 0;
     let is_mixed = defs > 0 && defs < tuple.operands.len();
     if is_mixed || is_in_another || registers.any(|register| function.class(register) != class) {
@@ -247,7 +247,7 @@ fn row(function: &Function, inst: Inst, part: &[usize], (kind, class): (TupleKin
     Row { inst, start, end, kind, class, len: part.len() as u32, lanes }
 }
 
-/// Says of each register that the instruction uses whether it is in one of its rows, or beside one.
+/// Records for each register of the instruction whether it is in one of its rows, or outside all of them.
 fn add_uses(function: &Function, inst: Inst, rows: &[Row], uses: &mut Vec<(VReg, RowUse)>) {
     if rows.is_empty() {
         return;

@@ -1,18 +1,19 @@
-//! How many live ranges of a file are live at once, at most, where a given one is.
+//! The most live ranges of a file that are live at once during a given one.
 
 use super::{File, LiveRange, Problem};
 use crate::analysis::{Point, Segment};
 use crate::index::IndexVec;
 
-/// The number of live ranges that are live over time, of one file.
+/// Number of live ranges of one file over time.
 struct LiveCounts {
     /// Points at which the number changes.
     points: Vec<Point>,
-    /// By level `k` and place: the greatest number of `2^k` stretches from there on.
+    /// By level `k` and position: the greatest number in the `2^k` stretches from this position on.
     most: Vec<Vec<u32>>,
 }
 
-/// By live range: how many of its file are live at once where it is, itself included, at most. O(segments · log segments).
+/// Computes for each live range the most live ranges of its file, itself included, that are live at once during its
+/// life. O(segments · log segments).
 pub(super) fn live_counts(problem: &Problem) -> IndexVec<LiveRange, u32> {
     let live_counts: Vec<LiveCounts> = problem.files().ids().map(|file| LiveCounts::new(problem, file)).collect();
     let most = |range: LiveRange| {
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::{Sizes, explore, problem as generated, reached};
 
-    /// As many as a count at every point finds.
+    /// The result equals a count at every point.
     #[test]
     fn like_a_count() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {

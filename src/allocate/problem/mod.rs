@@ -1,15 +1,14 @@
-//! The problem that every allocator solves: live ranges, and the registers of the hardware that may hold them.
+//! The problem that every allocator solves: live ranges, and the hardware registers that may hold them.
 //!
-//! A *file* is a row of registers that alias nothing outside it (general registers, predicates, uniform registers). It
-//! is counted in *units*: registers of 32 bits, or halves of them where 16-bit values are packed. A *class* says how
-//! many consecutive units of which file a live range takes and at which multiples it may start: that is all there is to
-//! pairs, quads, tensor-core tuples and aliasing. A live range that is *fixed* has its place already: what calls
-//! clobber, and what a calling convention demands.
+//! A *file* is a row of registers that alias no registers outside it (general registers, predicates, uniform
+//! registers). It is counted in *units*: registers of 32 bits, or halves of them if 16-bit values are packed. A *class*
+//! has a file, a width in consecutive units, and an alignment of the first unit. This is enough to describe pairs,
+//! quads, tensor-core tuples and aliasing. A *fixed* live range has its place from the start: clobbers of calls, and
+//! registers that a calling convention demands.
 //!
-//! Points are finer than those of a function's live ranges: instruction `i` reads at `4i`, calls clobber at `4i + 1`,
-//! and it writes at `4i + 2`. What is read last by a call is gone when its clobbers come, and what the call returns
-//! comes after them. What instructions want in consecutive registers is read and written between these points: see
-//! [`Lane`].
+//! Points are finer than those of a function's live ranges. Instruction `i` reads at `4i`, calls clobber at `4i + 1`,
+//! and the instruction writes at `4i + 2`. The last operand that a call reads ends before its clobbers, and its result
+//! starts after them. Operands in consecutive registers are read and written between these points: see [`Lane`].
 
 mod aggregate;
 mod builder;
@@ -52,21 +51,21 @@ define_index! {
     Class, "class"
 }
 define_index! {
-    /// A live range: what wants a place.
+    /// A live range, which needs a place.
     LiveRange, "lr"
 }
 
-/// Where instruction `inst` reads.
+/// Returns the point at which instruction `inst` reads.
 pub fn read_point(inst: Inst) -> Point {
     Point(4 * inst.0)
 }
 
-/// Where the registers that instruction `inst` clobbers are lost.
+/// Returns the point at which the registers that instruction `inst` clobbers are lost.
 pub fn clobber_point(inst: Inst) -> Point {
     Point(4 * inst.0 + 1)
 }
 
-/// Where instruction `inst` writes.
+/// Returns the point at which instruction `inst` writes.
 pub fn write_point(inst: Inst) -> Point {
     Point(4 * inst.0 + 2)
 }
@@ -74,16 +73,16 @@ pub fn write_point(inst: Inst) -> Point {
 /// A register file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileData {
-    /// Its name, `R` of `R17`.
+    /// The file's name, `R` of `R17`.
     pub name: Box<str>,
-    /// How many units may be used; `None`: as many as it takes.
+    /// Units that may be used; `None`: unlimited.
     pub register_limit: Option<u32>,
-    /// How many units are one register: 2 where 16-bit values are packed.
+    /// Units in one register: 2 if 16-bit values are packed.
     pub units_per_register: u32,
 }
 
 impl FileData {
-    /// How many registers hold so many units.
+    /// Returns the number of registers that hold the given units.
     pub fn registers(&self, units: u32) -> u32 {
         units.div_ceil(self.units_per_register.max(1))
     }
@@ -92,17 +91,17 @@ impl FileData {
 /// A class of live ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassData {
-    /// Its name.
+    /// The class's name.
     pub name: Box<str>,
-    /// The file that its members live in.
+    /// The file of its members.
     pub file: File,
-    /// How many consecutive units one takes, at least 1.
+    /// Consecutive units of a member, at least 1.
     pub width: u32,
-    /// The first unit is a multiple of this, at least 1.
+    /// Alignment of the first unit, at least 1.
     pub align: u32,
-    /// Bytes of its stack slot.
+    /// Bytes of a member's stack slot.
     pub bytes: u32,
-    /// The class of the same file that a member may be kept in where that saves a copy.
+    /// The class of the same file in which a member may be kept if that saves a copy.
     pub promotes_to: Option<Class>,
 }
 
@@ -113,20 +112,20 @@ impl ClassData {
     }
 }
 
-/// How an instruction uses a live range.
+/// Kind of an access to a live range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
-    /// Reads it.
+    /// The instruction reads it.
     Read,
-    /// Writes it.
+    /// The instruction writes it.
     Write,
-    /// Writes it before it has read what it reads.
+    /// The instruction writes it before it has read its operands.
     EarlyWrite,
-    /// Reads and writes it in one register.
+    /// The instruction reads and writes it in one register.
     Update,
-    /// Reads it beside a tuple, so that it is held until the instruction writes.
+    /// The instruction reads it beside a tuple, so that it is held until the instruction writes.
     LateRead,
-    /// Writes it to a tuple, from where it is copied behind the instruction.
+    /// The instruction writes it to a tuple, from which it is copied after the instruction.
     LateWrite,
 }
 
@@ -135,9 +134,9 @@ pub enum AccessKind {
 pub struct Access {
     /// The instruction.
     pub inst: Inst,
-    /// What it does.
+    /// Kind of the access.
     pub kind: AccessKind,
-    /// How often the instruction runs in one run of the function.
+    /// Executions of the instruction in one run of the function.
     pub frequency: f32,
 }
 
@@ -152,7 +151,8 @@ impl Access {
         matches!(self.kind, AccessKind::Read | AccessKind::LateRead | AccessKind::Update)
     }
 
-    /// Where a register is needed for this access alone: to hold what was reloaded, or what is to be stored.
+    /// Returns the segment in which this access alone needs a register: for the reloaded value, or for the value to
+    /// store.
     pub fn segment(&self) -> Segment {
         let (read, write, after) = (read_point(self.inst), write_point(self.inst), Point(4 * self.inst.0 + 4));
         let (start, end) = match self.kind {
@@ -171,36 +171,35 @@ impl Access {
 pub struct RangeData {
     /// Its class.
     pub class: Class,
-    /// Its first unit, where it may not have another.
+    /// First unit, if it may not have another.
     pub fixed: Option<u32>,
-    /// What spilling it costs, as the cost model has it; infinite where it must have a register.
+    /// Spill cost by the cost model; infinite if it must have a register.
     pub spill_cost: f32,
-    /// The register of the function that it is.
+    /// The register of the function that it represents.
     pub register: Option<VReg>,
-    /// The first of the parts of a split live range that this one is a part of; none for that one, and where nothing
-    /// was split. The parts stand one behind the other, and share a slot.
+    /// For a part of a split live range: the first part. `None` for the first part itself, and if nothing was split.
+    /// The parts have consecutive numbers and share a slot.
     pub part_of: Option<LiveRange>,
-    /// It is a piece of a spilled live range: its value comes from memory wherever it starts.
+    /// Whether it is a piece of a spilled live range, whose value comes from memory at each of its starts.
     is_piece: bool,
     segments: Range<u32>,
     accesses: Range<u32>,
 }
 
-/// A copy between live ranges. Where `to` is written by it, it shares no conflict with `from`: both hold the same
-/// value.
+/// A copy between live ranges. Where the copy writes `to`, it does not conflict with `from`: both hold the same value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyInst {
     /// The instruction.
     pub inst: Inst,
-    /// What is written.
+    /// The live range that is written.
     pub to: LiveRange,
-    /// What is read.
+    /// The live range that is read.
     pub from: LiveRange,
-    /// How often it runs in one run of the function.
+    /// Executions in one run of the function.
     pub frequency: f32,
 }
 
-/// An allocation problem. Made by a [`ProblemBuilder`], [from a function](Self::from_function) or [from
+/// An allocation problem. It is created by a [`ProblemBuilder`], [from a function](Self::from_function) or [from
 /// text](Self::parse).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -220,92 +219,92 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// What it is called: the function's name.
+    /// Returns the name of the problem: the function's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many instructions it spans.
+    /// Returns the number of instructions that it spans.
     pub fn num_insts(&self) -> usize {
         self.num_insts as usize
     }
 
-    /// The register files.
+    /// Returns the register files.
     pub fn files(&self) -> &IndexVec<File, FileData> {
         &self.files
     }
 
-    /// The classes.
+    /// Returns the classes.
     pub fn classes(&self) -> &ClassTable {
         &self.classes
     }
 
-    /// The live ranges.
+    /// Returns the live ranges.
     pub fn ranges(&self) -> &IndexVec<LiveRange, RangeData> {
         &self.ranges
     }
 
-    /// The class of a live range.
+    /// Returns the class of a live range.
     #[inline]
     pub fn class(&self, range: LiveRange) -> &ClassData {
         &self.classes[self.ranges[range].class]
     }
 
-    /// The file of a live range.
+    /// Returns the file of a live range.
     #[inline]
     pub fn file(&self, range: LiveRange) -> File {
         self.class(range).file
     }
 
-    /// Where a live range is live: sorted and disjoint.
+    /// Returns the segments in which a live range is live, sorted and disjoint.
     #[inline]
     pub fn segments(&self, range: LiveRange) -> &[Segment] {
         let Range { start, end } = self.ranges[range].segments;
         &self.segments[start as usize..end as usize]
     }
 
-    /// Where a live range is read and written, in the order of instructions.
+    /// Returns the reads and writes of a live range, in the order of instructions.
     #[inline]
     pub fn accesses(&self, range: LiveRange) -> &[Access] {
         let Range { start, end } = self.ranges[range].accesses;
         &self.accesses[start as usize..end as usize]
     }
 
-    /// The accesses of an instruction to a live range: at most two. O(log accesses).
+    /// Returns the accesses of an instruction to a live range: at most two. O(log accesses).
     pub fn accesses_at(&self, range: LiveRange, inst: Inst) -> &[Access] {
         at(self.accesses(range), inst, |access| access.inst)
     }
 
-    /// The number of a live range's first access among all: accesses are numbered range by range.
+    /// Returns the number of a live range's first access. Accesses are numbered live range by live range.
     pub fn first_access(&self, range: LiveRange) -> usize {
         self.ranges[range].accesses.start as usize
     }
 
-    /// The live range that an access, by its number, is one to; none where there is no such access. O(log live ranges).
+    /// Returns the live range of an access, by its number; `None` if there is no such access. O(log live ranges).
     pub fn accessed(&self, access: usize) -> Option<LiveRange> {
         let behind = self.ranges.as_slice().partition_point(|data| data.accesses.start as usize <= access);
         (access < self.accesses.len()).then(|| LiveRange(behind as u32 - 1))
     }
 
-    /// How many accesses there are.
+    /// Returns the number of accesses.
     pub fn num_accesses(&self) -> usize {
         self.accesses.len()
     }
 
-    /// The copies, in the order of instructions.
+    /// Returns the copies, in the order of instructions.
     pub fn copies(&self) -> &[CopyInst] {
         &self.copies
     }
 
-    /// The copies that write at a point. O(log copies).
+    /// Returns the copies that write at a point. O(log copies).
     pub fn copies_at(&self, point: Point) -> &[CopyInst] {
         let inst = Inst(point.0 / 4);
         if point == write_point(inst) { at(&self.copies, inst, |copy| copy.inst) } else { &[] }
     }
 
-    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by what
-    /// a [link](Link) does there, behind a tuple, or because nobody says how it got there. Where not, control flow only
-    /// brings what it held before.
+    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by a
+    /// [link](Link), after a tuple, or because no other origin is known. Otherwise, control flow only carries the
+    /// previous value there.
     pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
         let mut here = self.accesses_at(range, Inst(start.0 / 4)).iter();
         self.accesses(range).is_empty()
@@ -315,10 +314,10 @@ impl Problem {
             || here.any(|access| access.writes() && access.segment().start <= start)
     }
 
-    /// The most units of each file that are live at one point: no allocation without spilling can do with fewer.
+    /// Returns the most units of each file that are live at one point. No allocation without spilling can need fewer.
     ///
-    /// Widths are powers of two in practice, and then alignment adds nothing to it. What is fixed counts with the units
-    /// below it that nothing else fills. O(segments · log segments).
+    /// Widths are powers of two in practice, and then alignment adds nothing. Fixed live ranges count with the units
+    /// below them that no other live range fills. O(segments · log segments).
     pub fn peaks(&self) -> IndexVec<File, u32> {
         let mut events: Vec<(Point, bool, u32, File)> = Vec::with_capacity(2 * self.segments.len());
         let mut peaks = IndexVec::filled(0, self.files.len());
@@ -332,7 +331,7 @@ impl Problem {
                 events.push((segment.end, false, class.width, class.file));
             }
         }
-        // At one point what ends goes before what starts.
+        // At one point, ends come before starts.
         events.sort_unstable();
         let mut live: IndexVec<File, u32> = IndexVec::filled(0, self.files.len());
         for (_, starts, width, file) in events {
@@ -347,7 +346,7 @@ impl Problem {
     }
 }
 
-/// The part of a list, sorted by instructions, that belongs to one of them.
+/// Returns the part of a list, sorted by instructions, that belongs to one instruction.
 fn at<T>(list: &[T], inst: Inst, inst_of: impl Fn(&T) -> Inst) -> &[T] {
     let list = &list[list.partition_point(|item| inst_of(item) < inst)..];
     &list[..list.partition_point(|item| inst_of(item) == inst)]

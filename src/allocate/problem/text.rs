@@ -1,4 +1,4 @@
-//! The text form of a problem, so that tests, tools and graph-colouring instances need no function.
+//! The text form of a problem. Tests, tools and graph-colouring instances need no function with it.
 //!
 //! ```text
 //! allocation 1
@@ -15,19 +15,20 @@
 //! end
 //! ```
 //!
-//! Live ranges are numbered as they stand. `budget`, `promotes`, `cost` (without it, a live range must have a
-//! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how
-//! often it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
+//! Live ranges are numbered in the order of their lines. `budget` (the register limit), `promotes`, `cost` (without it,
+//! a live range must have a register), `fixed`, `register`, the segments and the accesses are optional. An access is an
+//! instruction and its number of executions. `live 2..8` is a segment from point 2 up to, but not including, point 8.
 //!
-//! `lane 3 lr2 + 1 = lr0 * 10` says that instruction 3 reads lr0 in the tuple lr2, one unit behind its first;
-//! `lane 3 lr0 = lr2 + 1 * 10`, that it writes it there.
+//! In `lane 3 lr2 + 1 = lr0 * 10`, instruction 3 reads lr0 in the tuple lr2, one unit after its first. In `lane 3 lr0 =
+//! lr2 + 1 * 10`, it writes lr0 there.
 //!
-//! A `loop` has the points of its blocks, `in loop1` where it is inside another; a `crossing` is where control flow
-//! arrives from one loop, or from `none`, in another, and how often. Of a split live range, `part lr0` says that a part
-//! belongs to the register whose first part is lr0, and `link 8 lr1 = lr0 * 10` that its value goes on in another part.
+//! A `loop` has the points of its blocks, and `in loop1` if it is inside another loop. A `crossing` has the point at
+//! which control flow enters a loop, or `none`, from another, and its number of executions. For split live ranges,
+//! `part lr0` makes a live range a part of the register whose first part is lr0. In `link 8 lr1 = lr0 * 10`, the value
+//! of part lr0 continues in part lr1.
 //!
-//! A `block` has its instructions, from the first up to, without, the second, and the numbers of the blocks that may
-//! come next; `pure` are instructions that do nothing but write what they write.
+//! A `block` has its instructions, from the first up to, but not including, the second, and the numbers of its
+//! successors. `pure` lists instructions whose only effect is their writes.
 
 use std::fmt;
 use std::str::{FromStr, SplitWhitespace};
@@ -42,13 +43,13 @@ use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::error::{Error, ErrorKind};
 use crate::function::{Block, Inst, VReg};
 
-/// A text that is no problem: the line and what is wrong with it.
+/// A parse error: the line, and a description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct ProblemParseError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: String,
 }
 
@@ -68,7 +69,7 @@ const KINDS: [(&str, AccessKind); 6] = [
 ];
 
 impl Problem {
-    /// Reads a problem. It is not yet [validated](Self::validate).
+    /// Reads a problem, which is not yet [validated](Self::validate).
     pub fn parse(text: &str) -> Result<Self, ProblemParseError> {
         let mut parser = Parser::default();
         let mut number = 0;
@@ -79,7 +80,7 @@ impl Problem {
                 return parser.finish().map_err(at_line);
             }
         }
-        Err(ProblemParseError { line: number + 1, problem: "the text ends before 'end'".into() })
+        Err(ProblemParseError { line: number + 1, problem: "the problem has no 'end'".into() })
     }
 
     fn print_range(&self, f: &mut fmt::Formatter<'_>, range: LiveRange) -> fmt::Result {
@@ -163,7 +164,7 @@ struct Parser {
 type Line = Result<(), String>;
 
 impl Parser {
-    /// Reads a line; says whether it is the last.
+    /// Reads a line. Returns whether it is the last.
     fn line(&mut self, line: &str) -> Result<bool, String> {
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else { return Ok(false) };
@@ -185,7 +186,7 @@ impl Parser {
             "block" => self.block(&line.replace("->", " "))?,
             "pure" => self.pure(words)?,
             "end" => return Ok(true),
-            other => return Err(format!("'{other}' is no line of a problem")),
+            other => return Err(format!("'{other}' does not begin a line of a problem")),
         }
         Ok(false)
     }
@@ -197,7 +198,7 @@ impl Parser {
             match key {
                 "budget" => file.register_limit = Some(number(word(&mut words)?)?),
                 "halves" => file.units_per_register = 2,
-                other => return Err(format!("'{other}': a file has a budget and halves")),
+                other => return Err(format!("'{other}': a file may have 'budget' and 'halves'")),
             }
         }
         let file = self.builder.file(file);
@@ -218,7 +219,7 @@ impl Parser {
                 "align" => class.align = number(value)?,
                 "bytes" => class.bytes = number(value)?,
                 "promotes" => promotes = Some(value.to_owned()),
-                other => return Err(format!("'{other}': a class has width, align, bytes and promotes")),
+                other => return Err(format!("'{other}': a class may have 'width', 'align', 'bytes' and 'promotes'")),
             }
         }
         let class = self.builder.class(class);
@@ -240,7 +241,8 @@ impl Parser {
             }
             if let Some((_, kind)) = KINDS.into_iter().find(|(name, _)| *name == key) {
                 let access = word(&mut words)?;
-                let (inst, frequency) = access.split_once('*').ok_or_else(|| format!("'{access}' is no INST*TIMES"))?;
+                let (inst, frequency) =
+                    access.split_once('*').ok_or_else(|| format!("'{access}' does not have the form INST*TIMES"))?;
                 accesses.push(Access { inst: Inst(number(inst)?), kind, frequency: number(frequency)? });
                 continue;
             }
@@ -250,7 +252,7 @@ impl Parser {
                 "fixed" => fixed = Some(number(word(&mut words)?)?),
                 "register" => register = Some(number(word(&mut words)?)?),
                 "part" => part = Some(LiveRange(id("lr", word(&mut words)?)?)),
-                other => return Err(format!("'{other}' says nothing of a live range")),
+                other => return Err(format!("'{other}' is no property of a live range")),
             }
         }
         let range = self.builder.range(class, segments, accesses);
@@ -283,7 +285,11 @@ impl Parser {
         let (inst, tuple, offset, member, writes, frequency) = match words[..] {
             [_, inst, tuple, "+", offset, "=", member, times] => (inst, tuple, offset, member, false, times),
             [_, inst, member, "=", tuple, "+", offset, times] => (inst, tuple, offset, member, true, times),
-            _ => return Err("a lane is 'lane INST lrTUPLE + UNIT = lrMEMBER * TIMES', or the other way round".into()),
+            _ => {
+                return Err("a lane is 'lane INST lrTUPLE + UNIT = lrMEMBER * TIMES' or \
+                     'lane INST lrMEMBER = lrTUPLE + UNIT * TIMES'"
+                    .into());
+            }
         };
         let (tuple, member) = (self.range_named(tuple)?, self.range_named(member)?);
         let (inst, offset, frequency) = (Inst(number(inst)?), number(offset)?, number(frequency)?);
@@ -312,7 +318,7 @@ impl Parser {
             match key.split_once("..") {
                 Some((start, end)) => data.spans.push(Point(number(start)?)..Point(number(end)?)),
                 None if key == "in" => data.parent = Some(Loop(id("loop", word(&mut words)?)?)),
-                None => return Err(format!("'{key}' says nothing of a loop")),
+                None => return Err(format!("'{key}' is no property of a loop")),
             }
         }
         self.builder.loop_(data);
@@ -344,7 +350,7 @@ impl Parser {
         for word in words {
             let inst = Inst(number(word)?);
             if last.replace(inst).is_some_and(|last| last >= inst) {
-                return Err(format!("{word}: pure instructions stand in order"));
+                return Err(format!("{word}: pure instructions must be in order"));
             }
             self.builder.pure(inst);
         }
@@ -364,13 +370,13 @@ fn word<'a>(words: &mut SplitWhitespace<'a>) -> Result<&'a str, String> {
     words.next().ok_or_else(|| "the line ends too early".into())
 }
 
-/// The number of `lr7` or `loop7`.
+/// Parses the number of `lr7` or `loop7`.
 fn id(prefix: &str, text: &str) -> Result<u32, String> {
     let what = if prefix == "lr" { "live range" } else { prefix };
     number(text.strip_prefix(prefix).ok_or_else(|| format!("'{text}' is no {what}"))?)
 }
 
-/// A number that instructions, points and units can be computed from without a thought for overflow.
+/// Parses a number that is small enough to compute instructions, points and units from it without overflow.
 fn number<T: FromStr + PartialOrd + From<u16> + Limit>(text: &str) -> Result<T, String> {
     let number: T = text.parse().map_err(|_| format!("'{text}' is no number"))?;
     if number >= T::from(0) && number <= T::LIMIT { Ok(number) } else { Err(format!("{text} is out of range")) }

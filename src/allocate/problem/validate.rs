@@ -1,4 +1,4 @@
-//! What a problem must keep to, and what says so where it does not.
+//! Validity of a problem, and errors of invalid ones.
 
 use super::classes::WIDEST;
 use super::{Class, LiveRange, Problem, is_place};
@@ -6,16 +6,16 @@ use crate::analysis::{Point, covering};
 use crate::error::{Error, ErrorKind};
 use crate::function::Block;
 
-/// A problem that no allocator can take: what is wrong, with whom.
+/// An invalid problem: the error, and the entity that has it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
-    /// A file has nothing to give.
+    /// A file without units.
     #[error("file {file}: a register limit of 0")]
     EmptyFile {
         /// The file's name.
         file: Box<str>,
     },
-    /// A class whose members take nothing, start nowhere, or take more than any processor has.
+    /// A class whose width or alignment is 0, or larger than on any processor.
     #[error("class {class}: width and align must be from 1 to {WIDEST}")]
     Shape {
         /// The class's name.
@@ -35,7 +35,8 @@ pub enum ProblemError {
         /// Units of the file.
         register_limit: u32,
     },
-    /// Instructions need more at once than a file has, whatever is spilled: found by the engine that keeps to register limits.
+    /// Instructions need more units at once than a file has, whatever is spilled. The engine that respects register
+    /// limits finds this.
     #[error(
         "register allocation failed with register count of {register_limit}: file {file} needs {least} at one instruction"
     )]
@@ -44,10 +45,10 @@ pub enum ProblemError {
         file: Box<str>,
         /// Registers of the file.
         register_limit: u32,
-        /// The least registers that the engine can do with.
+        /// The least register limit that the engine can meet.
         least: u32,
     },
-    /// A promotion into a class that has no room for it, or not at its alignment.
+    /// A promotion into a class that is too narrow, or has another alignment.
     #[error("class {class}: promotes to {into}, which is no wider class of the same file and alignment")]
     Promotion {
         /// The class's name.
@@ -55,13 +56,13 @@ pub enum ProblemError {
         /// The name of the class that it promotes to.
         into: Box<str>,
     },
-    /// Segments that are empty, or out of order.
+    /// Segments that are empty or out of order.
     #[error("{range}: its segments are not sorted and disjoint")]
     Segments {
         /// The live range.
         range: LiveRange,
     },
-    /// An access where the live range is not live, or out of order.
+    /// An access that is out of order, or at a point at which the live range is not live.
     #[error("{range}: an access at instruction {inst} is out of order, or the live range is not live there")]
     Access {
         /// The live range.
@@ -69,72 +70,75 @@ pub enum ProblemError {
         /// The instruction.
         inst: u32,
     },
-    /// A copy that the accesses of its live ranges do not tell of.
+    /// A copy without the matching accesses of its live ranges.
     #[error("the copy at instruction {inst}: {to} is not written there, or {from} not read, or their files differ")]
     Copy {
         /// The instruction.
         inst: u32,
-        /// What is written.
+        /// The live range that is written.
         to: LiveRange,
-        /// What is read.
+        /// The live range that is read.
         from: LiveRange,
     },
-    /// A lane that is not accessed, or whose tuple is none, or has no room for it.
+    /// A lane that is not accessed, has no valid tuple, or does not fit into it.
     #[error("the lane at instruction {inst}: {member} is no member of the tuple {tuple} there")]
     Lane {
         /// The instruction.
         inst: u32,
         /// The tuple.
         tuple: LiveRange,
-        /// What should be in it.
+        /// The member.
         member: LiveRange,
     },
-    /// A place that a member of the class cannot have.
+    /// A place that is impossible for a member of the class.
     #[error("{range}: fixed at unit {unit}, which is no place for class {class} within the register limit")]
     Place {
         /// The live range.
         range: LiveRange,
-        /// Its first unit.
+        /// First unit of the place.
         unit: u32,
         /// The class's name.
         class: Box<str>,
     },
-    /// A part of a register that does not stand behind the others, or has another class, or a place from the start.
-    #[error("{range}: is no part of {first}, or does not stand behind the other parts")]
+    /// A part of a register that does not follow the other parts, has another class, or has a place from the start.
+    #[error("{range}: is no part of {first}, or does not follow the other parts")]
     Part {
         /// The live range.
         range: LiveRange,
         /// The first part.
         first: LiveRange,
     },
-    /// A link between live ranges that are no parts of one register, or to where none of its segments starts.
+    /// A link between live ranges that are not parts of one register, or to a point at which no segment starts.
     #[error("the link at point {}: {from} and {to} are no parts of one register, or {to} does not start there", .point.0)]
     Link {
-        /// Where it arrives.
+        /// First point of the block that the link enters.
         point: Point,
-        /// The part that is live there.
+        /// Part that is live after the link.
         to: LiveRange,
-        /// The part that was live before.
+        /// Part that was live before the link.
         from: LiveRange,
     },
-    /// A loop, or a way into one, that says what cannot be.
+    /// An impossible loop or crossing.
     #[error("loops: {problem}")]
     Loop {
-        /// What is wrong.
+        /// Description of the error.
         problem: Box<str>,
     },
-    /// A block that does not stand behind the one before, leads to none, or is the last and not behind all accesses.
-    #[error("{block}: does not begin where the block before ends, leads to no block, or leaves out instructions")]
+    /// A block that does not follow the previous one, or has no existing successor, or is the last and ends before some
+    /// access.
+    #[error(
+        "{block}: does not begin where the previous block ends, has an unknown successor, or leaves out instructions"
+    )]
     Flow {
         /// The block.
         block: Block,
     },
-    /// Two live ranges fixed at one place at one time.
+    /// Two live ranges that are fixed at one place at one time.
     #[error("{range} and {other}: both are fixed at unit {unit}, and live at the same time")]
     Contradiction {
-        /// The one.
+        /// The first live range.
         range: LiveRange,
-        /// The other.
+        /// The second live range.
         other: LiveRange,
         /// A unit that both hold.
         unit: u32,
@@ -148,21 +152,21 @@ impl From<ProblemError> for Error {
                 return Self::new(ErrorKind::Pass, error.to_string(), format!("raise the register limit to {least}"));
             }
             ProblemError::EmptyFile { .. } | ProblemError::TooWide { .. } => "raise the register limit",
-            ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "take back one of the demands",
-            _ => "mend the problem",
+            ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "remove one of the demands",
+            _ => "correct the problem",
         };
         Self::new(ErrorKind::Pass, error.to_string(), remedy)
     }
 }
 
 impl Problem {
-    /// Whether allocators can take the problem. O(segments · log segments).
+    /// Checks that allocators can take the problem. O(segments · log segments).
     pub fn validate(&self) -> Result<(), ProblemError> {
         self.validate_files_and_classes()?;
         let mut class_seen = vec![false; self.classes.len()];
         for range in self.ranges.ids() {
             let class = self.ranges[range].class;
-            // What is fixed may lie beyond the register limit, and says nothing of the others of its class.
+            // A fixed live range may lie beyond the register limit, and does not constrain the others of its class.
             let is_placed = self.ranges[range].fixed.is_some();
             if !is_placed && !std::mem::replace(&mut class_seen[class.0 as usize], true) {
                 self.validate_width(range, class)?;
@@ -220,7 +224,7 @@ impl Problem {
         let mut before = None;
         for access in self.accesses(range) {
             let points = access.segment();
-            // What is written early may wait for a read of the same register beside it.
+            // An early write may wait for a read of the same register by the instruction.
             let at = if access.reads() { points.start } else { Point(points.end.0 - 1) };
             if before.is_some_and(|before| before > access.inst) || covering(segments, at).is_none() {
                 return Err(ProblemError::Access { range, inst: access.inst.0 });
@@ -229,7 +233,7 @@ impl Problem {
         }
         if let Some(unit) = self.ranges[range].fixed {
             let class = self.class(range);
-            // Calls clobber what the register limit leaves out, too.
+            // Calls also clobber units beyond the register limit.
             if !is_place(class, unit, u32::MAX) {
                 return Err(ProblemError::Place { range, unit, class: class.name.clone() });
             }
@@ -252,7 +256,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Finds two live ranges that are fixed at one unit at one time: a sweep over what is fixed.
+    /// Finds two live ranges that are fixed at one unit at one time, with a sweep over the fixed live ranges.
     fn validate_fixed(&self) -> Result<(), ProblemError> {
         let mut fixed: Vec<_> = Vec::new();
         for range in self.ranges.ids() {

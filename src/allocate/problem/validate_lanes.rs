@@ -1,11 +1,11 @@
-//! What the lanes of tuples must keep to.
+//! Validity of the lanes of tuples.
 
 use super::{AccessKind, Lane, Problem, ProblemError, lane_point, tuple_point};
 use crate::analysis::{Point, covering};
 
 impl Problem {
-    /// A member is accessed by the instruction, a tuple begins where it is put together or ends where it is taken
-    /// apart, and lanes lie within their tuple, beside each other. O(lanes · log accesses).
+    /// Checks that the instruction accesses each member, that a tuple begins where it is assembled or ends where it is
+    /// taken apart, and that lanes lie within their tuple without overlap. O(lanes · log accesses).
     pub(super) fn validate_lanes(&self) -> Result<(), ProblemError> {
         for lane in &self.lanes {
             if !self.is_lane(lane) {

@@ -1,10 +1,11 @@
-//! What loops, and the parts of split live ranges, must keep to.
+//! Validity of loops and of the parts of split live ranges.
 
 use super::{LiveRange, Problem, ProblemError};
 use crate::analysis::Loop;
 
 impl Problem {
-    /// Parts stand together, and are nowhere live at once; links lead from part to part, to where one starts.
+    /// Checks that parts are consecutive and never live at once, and that links lead from part to part, to the start of
+    /// a segment.
     pub(super) fn validate_parts(&self) -> Result<(), ProblemError> {
         let mut first = LiveRange(0);
         for (range, data) in self.ranges.iter_enumerated() {
@@ -30,7 +31,7 @@ impl Problem {
         Ok(())
     }
 
-    /// No two parts of a register are live at one point: they share a slot.
+    /// Checks that no two parts of a register are live at one point: they share a slot.
     fn validate_disjoint(&self) -> Result<(), ProblemError> {
         let mut of_parts: Vec<_> = Vec::new();
         for range in self.ranges.ids() {
@@ -55,7 +56,7 @@ impl Problem {
         for (of, data) in self.loops.iter_enumerated() {
             let is_loop = |parent: Loop| parent > of && (parent.0 as usize) < self.loops.len();
             if !data.parent.is_none_or(is_loop) {
-                return refuse(format!("{of}: the loop around it must stand behind it"));
+                return refuse(format!("{of}: its parent loop must come after it"));
             }
             let is_sorted = data.spans.windows(2).all(|pair| pair[0].end <= pair[1].start);
             if !is_sorted || data.spans.iter().any(|span| span.start >= span.end) {

@@ -1,4 +1,4 @@
-//! The boundaries to split at that are left, in an ordered tree: what can save most comes first.
+//! Remaining boundaries for splits, in an ordered tree: the largest saving comes first.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,16 @@ use crate::allocate::problem::{LiveRange, Problem};
 use crate::analysis::Loop;
 use crate::index::IndexVec;
 
-/// Boundaries of loops that live ranges can be split at.
+/// Boundaries of loops at which live ranges can be split.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// By the bits of the words that they can save, turned round so that most comes first; then by live range and loop.
+    /// Keys are the inverted bits of the words that a split can save, so that the largest saving comes first; then live
+    /// range and loop.
     tree: BTreeSet<(u64, LiveRange, Loop)>,
 }
 
 impl Candidates {
-    /// Those of some live ranges that can save more than `least` words. O(live ranges · loops · log).
+    /// Collects the boundaries of some live ranges that can save more than `least` words. O(live ranges · loops · log).
     pub(super) fn new(given: &Problem, regions: &Regions, ranges: impl Iterator<Item = LiveRange>, least: f32) -> Self {
         let mut tree = BTreeSet::new();
         for range in ranges {
@@ -24,7 +25,7 @@ impl Candidates {
             for (of, gain) in loops_to_split_at(given, regions, range) {
                 let saved = gain * words;
                 if saved > f64::from(least) {
-                    // The bits of positive numbers are in the order of the numbers.
+                    // The bits of positive numbers are ordered like the numbers.
                     tree.insert((!saved.to_bits(), range, of));
                 }
             }
@@ -32,7 +33,7 @@ impl Candidates {
         Self { tree }
     }
 
-    /// Takes so many of them, the best first. Says whether there was one. A loop stands behind those inside it.
+    /// Takes the best `count` boundaries. Returns whether there was one. A loop comes after the loops inside it.
     pub(super) fn take(&mut self, count: u32, chosen: &mut IndexVec<LiveRange, Vec<Loop>>) -> bool {
         let mut has_taken = false;
         for _ in 0..count {

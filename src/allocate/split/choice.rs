@@ -1,13 +1,14 @@
-//! At which loops it can pay to split a live range.
+//! Loops at which it can pay to split a live range.
 
 use super::parts::times;
 use super::regions::Regions;
 use crate::allocate::problem::{LiveRange, Problem, read_point};
 use crate::analysis::Loop;
 
-/// The loops where a live range is worth a part of its own: where its accesses inside the loop, or those outside, take
-/// place more often than the boundary is crossed. Spilled on the one side, and in a register on the other, it then
-/// moves less than spilled everywhere. With each, how many words of a register that is as narrow less, at best.
+/// Finds the loops in which a live range is worth a part of its own. The condition is that its accesses inside the
+/// loop, or those outside, are more frequent than crossings of the boundary. Spilled on one side and in a register on
+/// the other, it then moves less data than spilled everywhere. Each loop comes with the most words that a split can
+/// save, for a live range of one word.
 pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: LiveRange) -> Vec<(Loop, f64)> {
     let loops = problem.loops();
     let mut boundary = vec![0.0; loops.len()];
@@ -37,14 +38,14 @@ pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: Liv
         if boundary[number] > 0.0 && gain > 0.0 {
             chosen.push((of, gain));
         } else if let Some(parent) = data.parent {
-            // What no inner loop keeps to itself counts for the loop around it.
+            // Accesses of an inner loop that is not split count for its parent.
             accesses[parent.0 as usize] += accesses[number];
         }
         if let Some(parent) = data.parent {
             inside[parent.0 as usize] += inside[number];
         }
     }
-    // A loop inside one without accesses is split with that one.
+    // A loop inside a loop without accesses is split together with that loop.
     let is_idle = |of: Loop| inside[of.0 as usize] == 0.0;
     let inner_most_wanted = |(of, _): &(Loop, f64)| {
         let around = loops[*of].parent.filter(|parent| is_idle(*parent));

@@ -1,12 +1,11 @@
-//! Splitting: a live range that would be spilled everywhere is spilled around a loop, or in it, only.
+//! Splitting: a live range that would be spilled everywhere is spilled only around a loop, or only in it.
 //!
-//! As NVIDIA's allocator is read to do it, long live ranges are split where loops begin and end, before they are
-//! placed: [`parts`] makes another problem, with a live range for each part and links between them. Two engines work in
-//! turns on the boundaries to split at, until neither changes anything, as ptxas is read to do it. The split engine
-//! takes from an ordered [tree](candidates) those that [can pay](choice), the best first and so many in a round; the
-//! merge engine makes parts one again where both sides are in registers, or both in memory, and such a boundary is not
-//! tried again. The best of what comes out is kept, what was placed whole included: so splitting costs time, and never
-//! bytes.
+//! As NVIDIA's allocator is read to do it, long live ranges are split at the boundaries of loops before they are
+//! placed. [`parts`] builds another problem, with a live range for each part and links between the parts. Two engines
+//! alternate until neither changes anything, as ptxas is read to do it. The split engine takes boundaries that [can
+//! pay](choice) from an ordered [tree](candidates), a fixed number of the best in each round. The merge engine merges
+//! parts again if both sides are in registers, or both in memory, and does not try this boundary again. The best result
+//! is kept, including the result without splits. So splitting costs time, but never bytes.
 
 mod candidates;
 mod choice;
@@ -27,23 +26,23 @@ use candidates::Candidates;
 use parts::Parted;
 use regions::Regions;
 
-/// When and how far live ranges are split.
+/// Rules for splitting live ranges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splitting {
-    /// What spans more instructions is split; `None`: nothing is.
+    /// Live ranges that span more instructions than this are split; `None`: no live range is split.
     pub threshold: Option<u32>,
-    /// With more live ranges than these, all are split that may be; `None`: only long ones, however many there are.
+    /// Number of live ranges above which all live ranges are split that may be; `None`: only long ones are split.
     pub all_above: Option<u32>,
-    /// Times that everything is placed anew.
+    /// Number of times that everything is placed again.
     pub rounds: u32,
-    /// Boundaries that are taken in one round.
+    /// Number of boundaries that one round takes.
     pub iterations: u32,
-    /// A boundary is taken where it can save more words than these in one run of the function.
+    /// A boundary is taken only if it can save more words than this in one run of the function.
     pub least_gain: f32,
 }
 
 impl Splitting {
-    /// All boundaries that can pay at once, for what spans more than `threshold` instructions.
+    /// Takes all boundaries that can pay at once, for live ranges that span more than `threshold` instructions.
     pub const fn at_once(threshold: Option<u32>) -> Self {
         Self { threshold, all_above: None, rounds: 3, iterations: u32::MAX, least_gain: 0.0 }
     }
@@ -52,16 +51,17 @@ impl Splitting {
 /// A problem with live ranges split, and its allocation.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// The problem with the parts; none where splitting brings nothing, and the given one is what was allocated.
+    /// The problem with the parts; `None` if splitting gains nothing and the given problem was allocated.
     pub problem: Option<Problem>,
-    /// The allocation, of that problem.
+    /// The allocation of that problem.
     pub allocation: Allocation,
 }
 
-/// Allocates a problem, and, where something is spilled, again with live ranges split at loops.
+/// Allocates a problem, and, if a live range is spilled, again with live ranges split at loops.
 ///
-/// No more is moved, and no more is beyond the register limit, than where nothing is split. Costs what so many more allocations
-/// do as there are rounds, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
+/// The result moves no more, and exceeds the register limit by no more, than without splits. At worst, the cost is one
+/// additional allocation for each round. There is no additional cost if no live range is spilled or there is no loop
+/// for a split.
 pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) -> Result<Split, ProblemError> {
     let mut best = Split { problem: None, allocation: engine.allocate(given)? };
     let Some(threshold) = splitting.threshold.filter(|_| !given.loops().is_empty()) else { return Ok(best) };
@@ -83,7 +83,7 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) 
         }
         let parted = parts::split(given, &regions, &chosen);
         let placed = match engine.allocate(&parted.problem) {
-            // Whole, everything had a place: then the parts are no gain.
+            // Without splits, everything had a place. Then the parts are no gain.
             Err(ProblemError::LimitNotMet { .. }) => break,
             placed => placed?,
         };
@@ -98,7 +98,7 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) 
     Ok(best)
 }
 
-/// Parts become one again where both sides are in registers, or both in memory. Says whether there was such a boundary.
+/// Merges parts again if both sides are in registers, or both in memory. Returns whether there was such a boundary.
 fn merge(
     parted: &Parted,
     allocation: &Allocation,
@@ -121,19 +121,19 @@ fn merge(
     has_merged
 }
 
-/// What has its place already, or may not be spilled, is not split.
+/// Whether a live range may be split: it is not fixed, and may be spilled.
 fn may_split(problem: &Problem, range: LiveRange) -> bool {
     let data = &problem.ranges()[range];
     data.fixed.is_none() && data.part_of.is_none() && data.spill_cost.is_finite()
 }
 
-/// A move between two registers counts a quarter of a word that is stored or reloaded: with it splitting can cost more
-/// than it saves, and without it nothing says so.
+/// Returns the order of costs. A move between two registers counts as a quarter of a word that is stored or reloaded.
+/// Otherwise, splits that cost more than they save would not be noticed.
 fn order(costs: &Costs) -> (u64, f64) {
     (costs.over_limit, costs.moved_bytes + costs.link_moves)
 }
 
-/// How many instructions lie between a live range's first and last point.
+/// Returns the number of instructions between a live range's first and last point.
 fn span(problem: &Problem, range: LiveRange) -> u32 {
     match problem.segments(range) {
         [] => 0,

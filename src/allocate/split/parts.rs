@@ -1,4 +1,5 @@
-//! The problem in which live ranges are split: a part for each of the chosen loops, and one for what is outside them.
+//! The problem after splits: a live range for each part in a chosen loop, and one for the points outside the chosen
+//! loops.
 
 use super::regions::Regions;
 use crate::allocate::problem::{
@@ -7,10 +8,10 @@ use crate::allocate::problem::{
 use crate::analysis::{Loop, Point, Segment};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Splits live ranges at the boundaries of loops: each one at those that are named with it, in any order.
+/// Splits live ranges at the boundaries of loops. `chosen` has the loops of each live range, in any order.
 ///
-/// What spilling a part costs is its share of what spilling the live range costs, by accesses, with those that a
-/// spilled part would have on the ways to the others. O(problem + live ranges · loops).
+/// The spill cost of a part is its share of the live range's spill cost, by accesses. The share includes the accesses
+/// that a spilled part would have on the links to the others. O(problem + live ranges · loops).
 pub(super) fn split(given: &Problem, regions: &Regions, chosen: &IndexVec<LiveRange, Vec<Loop>>) -> Parted {
     let (builder, loop_of) = (ProblemBuilder::like(given), IndexVec::new());
     let mut splitter = Splitter { given, regions, builder, loop_of, parts: IndexVec::new() };
@@ -35,15 +36,13 @@ pub(super) fn split(given: &Problem, regions: &Regions, chosen: &IndexVec<LiveRa
 /// A problem with live ranges split.
 pub(super) struct Parted {
     pub(super) problem: Problem,
-    /// The loop that a live range is the part for; none for what is outside all that were chosen, and for what is
-    /// whole.
+    /// The loop of a part; `None` for the part outside all chosen loops, and for a live range that is not split.
     pub(super) loop_of: IndexVec<LiveRange, Option<Loop>>,
 }
 
-/// What a live range that was given has become.
+/// The parts of a given live range.
 struct Parts {
-    /// By loop, and behind them for the outside: the part that the points there belong to. Empty where nothing was
-    /// split.
+    /// By loop, followed by the outside: the part of the points there. Empty for a live range that is not split.
     of_loop: Vec<Option<LiveRange>>,
     first: Option<LiveRange>,
 }
@@ -95,7 +94,7 @@ impl Splitter<'_> {
         let cost_of_one = f64::from(data.spill_cost) / times(given.accesses(range)).max(f64::MIN_POSITIVE);
 
         let mut parts = Parts { of_loop: vec![None; outside + 1], first: None };
-        // The outside is first, and most often the longest.
+        // The outside comes first, and is usually the longest part.
         for place in std::iter::once(outside).chain(0..outside) {
             if segments[place].is_empty() {
                 continue;
@@ -129,7 +128,7 @@ impl Splitter<'_> {
         parts
     }
 
-    /// What a live range has become at a point.
+    /// Returns the part of a live range at a point.
     fn part_at(&self, range: LiveRange, point: Point) -> LiveRange {
         let parts = &self.parts[range];
         let place = parts
@@ -141,7 +140,7 @@ impl Splitter<'_> {
     }
 }
 
-/// Appends a piece, as one with the last where they touch, unless a link leads to between them.
+/// Appends a piece. It is merged with the last one if they touch and no link leads to the point between them.
 fn push(segments: &mut Vec<Segment>, piece: Segment, starts: &[Point]) {
     match segments.last_mut() {
         Some(last) if last.end == piece.start && last.value == piece.value && !starts.contains(&piece.start) => {
@@ -151,7 +150,7 @@ fn push(segments: &mut Vec<Segment>, piece: Segment, starts: &[Point]) {
     }
 }
 
-/// How often an access moves a spilled value in one run of the function.
+/// Returns how often an access moves a spilled value in one run of the function.
 pub(super) fn times(access: &Access) -> f64 {
     f64::from(access.frequency) * if access.kind == AccessKind::Update { 2.0 } else { 1.0 }
 }

@@ -1,13 +1,13 @@
-//! Which loop each point belongs to.
+//! The loop of each point.
 
 use crate::allocate::problem::{AccessKind, Crossing, LiveRange, Problem};
 use crate::analysis::{Loop, Point, Segment, covering};
 use crate::function::Inst;
 use crate::index::IndexVec;
 
-/// The loops of a problem over its points.
+/// Loops of a problem over its points.
 pub(super) struct Regions {
-    /// From where on which loop is the innermost one; before the first there is none.
+    /// Start of each stretch and its innermost loop. Points before the first stretch have none.
     starts: Vec<(Point, Option<Loop>)>,
     parents: IndexVec<Loop, Option<Loop>>,
 }
@@ -17,12 +17,12 @@ impl Regions {
     pub(super) fn new(problem: &Problem) -> Self {
         let loops = problem.loops();
         let spans = loops.iter().flat_map(|data| &data.spans).flat_map(|span| [span.start, span.end]);
-        // Where control flow arrives, segments are cut, so that parts can start there.
+        // Segments are cut at these points, so that parts can start there.
         let arrivals = problem.crossings().iter().map(|crossing| crossing.start);
         let mut starts: Vec<(Point, Option<Loop>)> = spans.chain(arrivals).map(|point| (point, None)).collect();
         starts.sort_unstable_by_key(|&(point, _)| point);
         starts.dedup_by_key(|&mut (point, _)| point);
-        // Inner loops come first, and overwrite those around them.
+        // In reverse order, inner loops overwrite the loops around them.
         for (of, data) in loops.iter_enumerated().rev() {
             for span in &data.spans {
                 let first = starts.partition_point(|&(point, _)| point < span.start);
@@ -34,18 +34,18 @@ impl Regions {
         Self { starts, parents: loops.iter().map(|data| data.parent).collect() }
     }
 
-    /// The innermost loop around a point. O(log spans).
+    /// Returns the innermost loop around a point. O(log spans).
     pub(super) fn innermost(&self, point: Point) -> Option<Loop> {
         let after = self.starts.partition_point(|&(start, _)| start <= point);
         self.starts[..after].last().and_then(|&(_, innermost)| innermost)
     }
 
-    /// A loop and those around it.
+    /// Returns a loop and its ancestors.
     pub(super) fn chain(&self, innermost: Option<Loop>) -> impl Iterator<Item = Loop> + '_ {
         std::iter::successors(innermost, |&of| self.parents[of])
     }
 
-    /// By loop: the innermost one of `chosen` that it is in.
+    /// Computes for each loop the innermost of the `chosen` loops that contains it.
     pub(super) fn owners(&self, chosen: &[Loop]) -> IndexVec<Loop, Option<Loop>> {
         let mut owners: IndexVec<Loop, Option<Loop>> = IndexVec::filled(None, self.parents.len());
         for of in self.parents.ids().rev() {
@@ -55,7 +55,7 @@ impl Regions {
         owners
     }
 
-    /// A segment in pieces that keep to one innermost loop, in order.
+    /// Cuts a segment into pieces with one innermost loop each, in order.
     pub(super) fn cut<'a>(&'a self, segment: &Segment) -> impl Iterator<Item = (Segment, Option<Loop>)> + 'a {
         let segment = *segment;
         let mut next = self.starts.partition_point(|&(start, _)| start <= segment.start);
@@ -73,7 +73,7 @@ impl Regions {
         })
     }
 
-    /// The crossings that a live range is live at, and that are where its loops say.
+    /// Returns the crossings at which a live range is live and the point is in the crossing's loop.
     pub(super) fn crossed<'a>(&'a self, problem: &'a Problem, range: LiveRange) -> impl Iterator<Item = &'a Crossing> {
         let (segments, crossings) = (problem.segments(range), problem.crossings());
         let [first, last] = [segments.first().map(|first| first.start), segments.last().map(|last| last.end)];
@@ -83,7 +83,7 @@ impl Regions {
         });
         crossings[from..to].iter().filter(move |crossing| {
             let Some(segment) = covering(segments, crossing.start) else { return false };
-            // What is written early begins where its instruction reads, and control flow brings nothing there.
+            // An early write begins at its instruction's read, and no earlier value enters there.
             let inst = Inst(crossing.start.0 / 4);
             let is_new = segment.start == crossing.start
                 && problem.accesses_at(range, inst).first().is_some_and(|access| access.kind == AccessKind::EarlyWrite);

@@ -1,8 +1,8 @@
-//! Settle: parts that stay in registers although they would cost less in memory, beside spilled ones, are spilled too.
+//! Settle: spills parts in registers that would cost less in memory, beside spilled parts.
 //!
-//! The engines weigh a part as if the others had registers. Where those have not, its links cost more than its accesses
-//! may: a part between spilled ones that is hardly used is only stored and reloaded. Spilling it needs no room: at its
-//! accesses it has the place that it had, which it shares with nobody but copies of it.
+//! The engines weigh a part as if the other parts had registers. If the others are spilled, the part's links may cost
+//! more than its accesses: a rarely used part between spilled ones is only stored and reloaded. Spilling it needs no
+//! additional registers. At its accesses it keeps its place, which it shares only with copies of itself.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ use crate::index::IndexVec;
 
 /// Spills parts as long as that saves bytes. O(parts² · (accesses + links)) for each register.
 ///
-/// What is nowhere written may share its place with others besides: then the checker refuses, and nothing is changed.
+/// A live range without writes may share its place with other live ranges, too. Then the checker refuses the result,
+/// and nothing is changed.
 pub(super) fn settle(problem: &Problem, allocation: Allocation) -> Allocation {
     let mut is_copied: IndexVec<LiveRange, bool> = IndexVec::filled(false, problem.ranges().len());
     for copy in problem.copies() {
@@ -31,7 +32,7 @@ pub(super) fn settle(problem: &Problem, allocation: Allocation) -> Allocation {
     if has_changed && check_allocation(problem, &settled).is_ok() { settled } else { allocation }
 }
 
-/// Spills parts of one register; says whether it did.
+/// Spills parts of one register. Returns whether it spilled any.
 fn settle_family(
     problem: &Problem,
     parts: &Range<u32>,
@@ -69,8 +70,8 @@ fn settle_family(
     }
 }
 
-/// Whether the accesses of a part take its place at no point where it was not live. What is written early may wait, as
-/// a live range, for a read beside it.
+/// Whether the accesses of a part use its place only at points at which it is live. As a live range, an early write may
+/// wait for a read by the same instruction.
 fn may_spill(problem: &Problem, part: LiveRange) -> bool {
     problem.ranges()[part].spill_cost.is_finite()
         && problem.accesses(part).iter().all(|access| access.kind != AccessKind::EarlyWrite)

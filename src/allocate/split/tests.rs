@@ -1,4 +1,4 @@
-//! Problems with a known answer, and split allocations run on a machine of registers and slots.
+//! Splits of problems with a known answer, and split allocations that run on a machine of registers and slots.
 
 use std::cell::Cell;
 
@@ -24,7 +24,7 @@ fn problem(body: &str) -> Problem {
     problem
 }
 
-/// Everything split at every loop that it crosses.
+/// Splits everything at every loop that it crosses.
 fn split_everywhere(given: &Problem) -> Problem {
     let all: Vec<Loop> = given.loops().ids().collect();
     let chosen = given.ranges().iter().map(|data| if data.fixed.is_none() { all.clone() } else { Vec::new() });
@@ -36,7 +36,7 @@ const AROUND: &str = "file R budget 2\nclass A R\n\
     range A cost 200 live 22..37 write 5*100 read 9*100\nrange A cost 200 live 26..37 write 6*100 read 9*100\n\
     loop 20..40\ncrossing 20 none -> loop0 * 1\ncrossing 40 loop0 -> none * 1\n";
 
-/// What lives across a hot loop that does not use it is stored before the loop and reloaded behind it, and not at its
+/// A value that is live across a hot loop without uses is stored before the loop and reloaded after it, and not at its
 /// accesses.
 #[test]
 fn spilled_around_a_loop() {
@@ -54,7 +54,7 @@ fn spilled_around_a_loop() {
     }
 }
 
-/// Splitting undercuts the optimum of what is not split. Of parts the exact solver claims nothing.
+/// Splitting undercuts the optimum of the problem without splits. The exact solver claims no bound for parts.
 #[test]
 fn below_the_optimum() {
     let given = problem(AROUND);
@@ -66,7 +66,7 @@ fn below_the_optimum() {
     assert_eq!(check_allocation(&parts, &exact.allocation), Ok(exact.costs));
 }
 
-/// What spans no more than the threshold, and everything where there is none, stays whole.
+/// Live ranges that span no more than the threshold are not split. Without a threshold, no live range is split.
 #[test]
 fn short_ones_stay_whole() {
     let given = problem(AROUND);
@@ -80,8 +80,8 @@ fn short_ones_stay_whole() {
     }
 }
 
-/// The boundary that saves most is split at first, and others in later rounds, as many as there are; one that saves no
-/// more than is asked for is left alone.
+/// The boundary with the largest saving is split first, and others in later rounds, up to the number of rounds. A
+/// boundary with no more than the least saving is not split.
 #[test]
 fn the_best_first() {
     let two = format!("{AROUND}range A cost 200 live 46..61 write 11*100 read 15*100\n")
@@ -109,8 +109,8 @@ fn the_best_first() {
     }
 }
 
-/// What is used in a hot loop, and otherwise only kept, is in a register there. Behind the loop it needs no store,
-/// because the loop does not write it; where it does, there is one.
+/// A value that is used in a hot loop is in a register there, and in memory elsewhere. After the loop it needs a store
+/// only if the loop writes it.
 #[test]
 fn kept_in_a_loop() {
     let body = |kind: &str, cost: u32| {
@@ -132,8 +132,8 @@ fn kept_in_a_loop() {
     }
 }
 
-/// Where a link leads to is a write: the place of the part must not be another's there. And the slot of a part is the
-/// one of all, and nobody else's while any part is live.
+/// The target of a link is a write: no other live range may have the part's place there. All parts share one slot, and
+/// no other live range may have it while any part is live.
 #[test]
 fn the_checker_knows_links() {
     let parts = split_everywhere(&problem(AROUND));
@@ -159,19 +159,19 @@ fn the_checker_knows_links() {
         range A cost 1 part lr0 live 16..20\nrange A cost 1 live 6..12\nlink 8 lr1 = lr0 * 1\n";
     assert_eq!(
         refusal(reading, &[(0, slot), (1, other)]),
-        "lr0 and lr1: parts of one register, and in different slots"
+        "lr0 and lr1: are parts of one register, but in different slots"
     );
-    assert_eq!(refusal(reading, &[(2, slot), (3, slot)]), "lr2 and lr3: in one slot at the same time");
+    assert_eq!(refusal(reading, &[(2, slot), (3, slot)]), "lr2 and lr3: are in one slot at the same time");
 }
 
-/// Parts that are none, links to nowhere, loops without sense: each is refused with its name.
+/// Invalid parts, links and loops are refused, each with its name.
 #[test]
 fn unsound_parts() {
     let refusal = |body: &str| {
         let text = format!("allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2\n{body}end\n");
         Problem::parse(&text).expect("a problem").validate().expect_err("not sound").to_string()
     };
-    let part = "is no part of lr0, or does not stand behind the other parts";
+    let part = "is no part of lr0, or does not follow the other parts";
     let two = "range A live 2..4\nrange A live 8..12\n";
     assert_eq!(refusal(&format!("{two}range A part lr0 live 12..16\n")), format!("lr2: {part}"));
     assert_eq!(refusal("range A live 2..4\nrange B part lr0 live 8..12\n"), format!("lr1: {part}"));
@@ -180,13 +180,13 @@ fn unsound_parts() {
     assert_eq!(refusal(&format!("{two}link 8 lr1 = lr0 * 1\n")), format!("the link at point 8: lr0 and lr1 {nowhere}"));
     let linked = "range A live 2..4\nrange A part lr0 live 8..12\nlink 4 lr1 = lr0 * 1\n";
     assert_eq!(refusal(linked), format!("the link at point 4: lr0 and lr1 {nowhere}"));
-    assert_eq!(refusal("loop in loop0 0..4\n"), "loops: loop0: the loop around it must stand behind it");
+    assert_eq!(refusal("loop in loop0 0..4\n"), "loops: loop0: its parent loop must come after it");
     assert_eq!(refusal("loop 4..4\n"), "loops: loop0: its points are not sorted and disjoint");
     assert_eq!(refusal("crossing 4 none -> loop1 * 1\n"), "loops: the crossing at point 4: there is no loop1");
 }
 
-/// A loop is there for splitting if its boundary has a place for code on every edge: not where it is entered from a
-/// block that also goes elsewhere, or left to one that others come to.
+/// A loop can be used for splits if every edge of its boundary has a place for code. An entering block with another
+/// successor, or an exit block with another predecessor, rules it out.
 #[test]
 fn loops_need_blocks_at_their_boundary() {
     let loops = |edges: [&str; 5]| {
@@ -205,8 +205,7 @@ fn loops_need_blocks_at_their_boundary() {
     assert!(loops([" -> bb1", " -> bb2 bb4", " -> bb1 bb3", " -> bb4", ""]).is_empty());
 }
 
-/// On every path, every read finds in its register what was written last: whatever is split where, and whatever is
-/// spilled of it.
+/// On every path, every read finds the value that was written last in its register, for any splits and spills.
 #[test]
 fn values_arrive() {
     let (linked, saved) = (Cell::new(0), Cell::new(0));
@@ -238,7 +237,7 @@ fn values_arrive() {
         linked.set(linked.get() + parts.links().len());
         Ok(())
     };
-    // As often as it takes: how many cases fit into a time is the machine's business.
+    // A fixed number of repetitions, so that the number of cases does not depend on the machine's speed.
     for _ in 0..40 {
         arbtest::arbtest(check).budget_ms(1_500);
         if linked.get() > 50 && saved.get() > 3 {

@@ -1,28 +1,27 @@
-//! A lower bound on the cost of a problem: conflicts that copies connect, packed so that no copy is counted twice.
+//! A lower bound on the cost of a problem: conflicts that copies connect, packed without counting a copy twice.
 //!
-//! Of the copies along a path between two nodes in conflict at least one is lost. Of the copies that join one node to
-//! nodes which all conflict with each other, at most one is saved. The weights of a copy may be shared out among
-//! several such structures, so the sum over all of them is a bound. Copies that several sources save are left out,
-//! which can only lower it.
+//! Along a path of copies between two nodes in conflict, at least one copy is lost. Of the copies that join one node to
+//! nodes that all conflict with each other, at most one is saved. The weight of a copy may be divided among several
+//! such structures, so their sum is a bound. Copies with several sources are left out, which can only lower the bound.
 
 use std::collections::VecDeque;
 
 use super::problem::{Node, Problem};
 use crate::index::IndexVec;
 
-/// What is left of a weight that rounding alone has left.
+/// Weights up to this value are rounding errors.
 const EPSILON: f64 = 1e-9;
 
 struct Packing<'a> {
     problem: &'a Problem,
-    /// By node: the other end and the number of the move.
+    /// By node: the other end and the number of each move.
     edges: IndexVec<Node, Vec<(Node, usize)>>,
-    /// By move: the weight not yet used.
+    /// By move: the unused weight.
     left: Vec<f64>,
     bound: f64,
 }
 
-/// The bound, without what the problem has cost already.
+/// Computes the bound, without the cost that the problem has already.
 pub(super) fn lower_bound(problem: &Problem) -> f64 {
     let mut edges = IndexVec::filled(Vec::new(), problem.len());
     for (number, copy) in problem.moves.iter().enumerate() {
@@ -39,7 +38,7 @@ pub(super) fn lower_bound(problem: &Problem) -> f64 {
 }
 
 impl Packing<'_> {
-    /// Around each node, the widest first: groups of neighbours that conflict with each other.
+    /// Packs stars: around each node, the widest first, groups of neighbours that conflict with each other.
     fn pack_stars(&mut self) {
         let mut centres: Vec<Node> = self.edges.ids().filter(|&node| self.edges[node].len() > 1).collect();
         centres.sort_by_key(|&node| (std::cmp::Reverse(self.edges[node].len()), node));
@@ -59,7 +58,7 @@ impl Packing<'_> {
         }
     }
 
-    /// Only one copy of the group is saved, the heaviest at best. Beyond the second's weight that one stays free.
+    /// Only one copy of the group is saved, at best the heaviest. Its weight beyond that of the second copy remains.
     fn use_star(&mut self, group: &[(Node, usize)]) {
         let Some(&[heaviest, second]) = group.first_chunk() else { return };
         let second = self.left[second.1];
@@ -70,7 +69,7 @@ impl Packing<'_> {
         }
     }
 
-    /// Paths between nodes in conflict, short ones first: they use up the least.
+    /// Packs paths between nodes in conflict. Short paths come first, because they use the least weight.
     fn pack_paths(&mut self) {
         for longest in [2, 3, 4, 5, usize::MAX] {
             for start in self.edges.ids() {
@@ -83,7 +82,8 @@ impl Packing<'_> {
         }
     }
 
-    /// A shortest path from a node to one in conflict with it, at most so long, as the numbers of its moves.
+    /// Finds a shortest path, of at most `longest` moves, from a node to a node in conflict with it. Returns the
+    /// numbers of its moves.
     fn path_to_conflict(&self, start: Node, longest: usize) -> Option<Vec<usize>> {
         let mut reached: IndexVec<Node, Option<(Node, usize)>> = IndexVec::filled(None, self.edges.len());
         let mut queue = VecDeque::from([(start, 0)]);

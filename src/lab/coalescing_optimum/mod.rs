@@ -1,28 +1,30 @@
-//! How many copies of a function are necessary: a bound for any coalescer, and a solution that may do better than ours.
+//! The necessary copies of a function: a bound for any coalescer, and a solution that may be better than this project's
+//! coalescer.
 //!
-//! Nothing of the compiler's path comes here; it is a yardstick, for `nvptx-ra optimum` and the tests.
+//! This is a yardstick for `nvptx-ra optimum` and the tests. No part of it runs in a compilation.
 //!
 //! # The model
 //! Aggressive coalescing (Bouchez, Darte and Rastello, "On the complexity of register coalescing", CGO 2007) with
-//! interference by value. Registers are partitioned into classes of one register each.
-//! * Packs and unpacks that undo each other are gone already.
-//! * A copy of a constant costs nothing: it can be the constant. Neither does one that nobody reads in the end, or to
-//!   which control never comes.
-//! * Two registers cannot share a class if both are live at one point with different values. Which values are the same
-//!   is in [`value_numbering`]: copies, equal constants, and meetings of equal values.
-//! * Any other copy is gone if its target's class holds the copied value already: it has a member that is live at the
-//!   copy with that value, the source or a third register.
+//! interference by value. Registers are partitioned into classes; each class becomes one register.
+//! * Packs and unpacks that undo each other have been removed.
+//! * A copy of a constant costs nothing, because it can be the constant. Unreachable copies, and copies whose value is
+//!   never used, cost nothing either.
+//! * Two registers cannot share a class if both are live at one point with different values. [`value_numbering`] finds
+//!   equal values: copies, equal constants, and PHI-like meetings of equal values.
+//! * Any other copy is saved if its target's class already holds the copied value. This means that the class has a
+//!   member that is live at the copy with that value: the source or a third register.
 //!
-//! Registers are not split, live ranges not lengthened, code is not moved, and nothing but constants is computed again:
-//! with these, fewer copies may do. Registers of 128 bits are left out, as the coalescer leaves them out.
+//! Registers are not split, live ranges are not lengthened, code is not moved, and only constants are rematerialised. A
+//! compiler without these restrictions may need fewer copies. Registers of 128 bits are left out, because the coalescer
+//! leaves them out.
 //!
-//! # What makes the bound hold
-//! A copy that goes no longer reads its source, whose live range then may end earlier. So the live ranges that conflict
-//! here are without reads by copies that a third register might save, and copies that nobody else reads then are not
-//! counted. What holds a copied value is sought in the live ranges of the function as it is, with the reads of useless
-//! copies: a coalescer may come to a copy before it deletes those. That is more freedom than there is: the optimum of
-//! this problem is a lower bound. Solutions, of this problem and of the one with all reads, count only where the
-//! symbolic checker proves the edits that they amount to.
+//! # Why the bound holds
+//! A saved copy does not read its source, so the source's live range may end earlier. For this reason, conflicts are
+//! computed without the reads by copies that a third register might save, and copies that are useless without these
+//! reads are not counted. Holders of a copied value are searched in the live ranges of the unchanged function,
+//! including the reads of useless copies: a coalescer may visit a copy before it deletes those. This is more freedom
+//! than a coalescer has. So the optimum of this problem is a lower bound. Solutions, of this problem and of the problem
+//! with all reads, count only if the symbolic checker proves their edits.
 
 mod bound;
 mod problem;
@@ -43,38 +45,37 @@ use crate::target::Classification;
 use registers::{Conflicts, Registers};
 use search::Solution;
 
-/// How many copies of a function must stay, by number and by how often they run. Copies of constants are left out, but
-/// for the number of them.
+/// Copies of a function that must stay, by number and by executions. Copies of constants are only counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Optimum {
-    /// Copies of constants.
+    /// Number of copies of constants.
     pub constants: u64,
-    /// The other copies of the function as it is.
+    /// Other copies of the unchanged function.
     pub copies: Tally,
-    /// What the coalescer leaves.
+    /// Copies that the coalescer leaves.
     pub left: Tally,
-    /// The fewest that a proven solution leaves: the coalescer's or the one found here. The two figures may be those of
-    /// different solutions.
+    /// Fewest copies that a proven solution leaves: the coalescer's or the one found here. The two figures may come
+    /// from different solutions.
     pub best: Tally,
     /// No solution within the model leaves fewer.
     pub necessary: Tally,
-    /// The same by the depth of the loop that the copies stand in.
+    /// The same by the loop depth of the copies.
     pub by_depth: Vec<AtDepth>,
 }
 
-/// The copies at one depth of loops.
+/// Copies at one loop depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AtDepth {
-    /// Copies of the function as it is, but those that cost nothing: of constants, and dead ones.
+    /// Copies of the unchanged function, without copies of constants and dead copies, which cost nothing.
     pub copies: u64,
-    /// What the coalescer leaves.
+    /// Copies that the coalescer leaves.
     pub left: u64,
-    /// No solution within the model leaves fewer here, whatever it leaves elsewhere.
+    /// No solution within the model leaves fewer at this depth, whatever it leaves at other depths.
     pub necessary: u64,
 }
 
-/// Bounds the copies that must stay in a function that has left SSA. Each connected part of the problem is solved
-/// exactly if that takes at most `steps` branchings, and bounded otherwise.
+/// Bounds the copies that must stay in a function that has left SSA form. Each connected component of the problem is
+/// solved exactly if at most `steps` branchings are enough, and bounded otherwise.
 ///
 /// Cost: quadratic at worst in the registers that copies connect, and `steps` times that.
 pub fn optimum(function: &Function, classification: &Classification, options: &Config, steps: usize) -> Optimum {
@@ -89,7 +90,7 @@ pub fn optimum(function: &Function, classification: &Classification, options: &C
         let by_number = registers.solve(|_| 1.0, steps);
         let by_runs = registers.solve(|copy| function.frequency(copy.block), steps);
         if conflicts == Conflicts::AtLeast {
-            // The bound by number is a sum of ones.
+            // The bound by number is a sum of weights of 1.
             let necessary = Tally { count: by_number.lower.round() as u64, executed: by_runs.lower };
             let coalesced = Program::new(coalesced.as_ref().unwrap_or(function), classification, options);
             let by_depth = by_depth(function, &coalesced, &registers, steps);
@@ -109,7 +110,8 @@ pub fn optimum(function: &Function, classification: &Classification, options: &C
     result
 }
 
-/// The copies by the depth of loops; the bound of each depth is that of a problem in which no others count.
+/// Counts the copies by loop depth. The bound of each depth is that of a problem in which only copies of this depth
+/// count.
 fn by_depth(function: &Function, coalesced: &Program<'_>, registers: &Registers, steps: usize) -> Vec<AtDepth> {
     let deepest = function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0);
     let mut depths = vec![AtDepth::default(); deepest as usize + 1];
@@ -126,7 +128,7 @@ fn by_depth(function: &Function, coalesced: &Program<'_>, registers: &Registers,
     depths
 }
 
-/// The copies that a solution leaves, if the checker proves the edits that make it.
+/// Returns the copies that a solution leaves, if the checker proves the solution's edits.
 fn realise(mut program: Program<'_>, registers: &Registers, solution: &Solution) -> Option<Tally> {
     let (function, classification) = (program.function, program.classification);
     Registers::new(&mut program, Conflicts::AtMost, &mut Optimum::default());
@@ -147,7 +149,7 @@ fn realise(mut program: Program<'_>, registers: &Registers, solution: &Solution)
     Some(copies(&edits.apply(function).ok()?.function, classification))
 }
 
-/// The copies of a function that the coalescer may touch.
+/// Counts the copies of a function that the coalescer may change.
 fn copies(function: &Function, classification: &Classification) -> Tally {
     let options = Config::default();
     let program = Program::new(function, classification, &options);

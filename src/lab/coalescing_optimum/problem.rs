@@ -1,8 +1,8 @@
-//! Aggressive coalescing as a problem on a graph, with the steps that keep its optimum.
+//! Aggressive coalescing as a graph problem, with simplifications that preserve its optimum.
 //!
-//! Nodes are registers, or registers merged already. A copy is saved where its target is in one class with one of its
-//! *sources*: the registers that hold the copied value there. A solution is a partition into classes without a conflict
-//! between two members; its cost is the weight of the copies that are not saved.
+//! Nodes are registers, or registers that are already merged. A copy is saved if its target is in one class with one of
+//! its *sources*: the registers that hold the copied value there. A solution is a partition into classes without a
+//! conflict between two members. Its cost is the weight of the copies that are not saved.
 
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
@@ -10,7 +10,7 @@ use crate::function::VReg;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A register, or several merged ones.
+    /// A register, or several merged registers.
     Node, "node"
 }
 
@@ -18,19 +18,19 @@ define_index! {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
     pub(super) target: Node,
-    /// Nodes any of which saves the copy by sharing the target's class; sorted, none in conflict with the target.
+    /// Nodes that save the copy by sharing the target's class; sorted, none in conflict with the target.
     pub(super) sources: Vec<Node>,
     pub(super) weight: f64,
 }
 
-/// What is still to be decided, and what it has cost so far.
+/// The undecided part of a problem, and the cost so far.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     conflicts: Conflicts,
-    /// The registers merged into each node; none for nodes that were merged into another.
+    /// Registers that are merged into each node; empty for nodes that were merged into another.
     pub(super) members: IndexVec<Node, Vec<VReg>>,
     pub(super) moves: Vec<Move>,
-    /// The weight of the copies that can no longer be saved.
+    /// Weight of the copies that can no longer be saved.
     pub(super) cost: f64,
 }
 
@@ -64,7 +64,7 @@ impl Conflicts {
         self.row_mut(b)[a.index() / 64] |= 1 << (a.index() % 64);
     }
 
-    /// Forgets the conflicts of a node, and returns them.
+    /// Removes the conflicts of a node, and returns them.
     fn take(&mut self, node: Node) -> Vec<Node> {
         let neighbours: Vec<Node> = self.neighbours(node).collect();
         for &other in &neighbours {
@@ -84,7 +84,7 @@ impl Conflicts {
 }
 
 impl Problem {
-    /// A node for each register, none in conflict.
+    /// Creates a problem with a node for each register, without conflicts.
     pub(super) fn new(registers: impl Iterator<Item = VReg>) -> Self {
         let members: IndexVec<Node, Vec<VReg>> = registers.map(|register| vec![register]).collect();
         Self { conflicts: Conflicts::new(members.len()), members, moves: Vec::new(), cost: 0.0 }
@@ -99,12 +99,12 @@ impl Problem {
         self.conflicts.contains(a, b)
     }
 
-    /// Two nodes may not share a class from here on.
+    /// Adds a conflict: the two nodes may not share a class.
     pub(super) fn separate(&mut self, a: Node, b: Node) {
         self.conflicts.insert(a, b);
     }
 
-    /// Two nodes, not in conflict, share a class from here on: the first.
+    /// Merges two nodes without a conflict into the first.
     pub(super) fn merge(&mut self, into: Node, from: Node) {
         let moved = std::mem::take(&mut self.members[from]);
         self.members[into].extend(moved);
@@ -119,8 +119,7 @@ impl Problem {
         }
     }
 
-    /// Decides what has only one right answer: copies that are saved, copies that are lost, and merges that some best
-    /// solution has.
+    /// Makes forced decisions: copies that are saved, copies that are lost, and merges that some best solution has.
     pub(super) fn simplify(&mut self) {
         loop {
             self.settle();
@@ -129,7 +128,7 @@ impl Problem {
         }
     }
 
-    /// Drops sources in conflict, copies that are saved, and copies that are lost, which cost.
+    /// Removes sources in conflict, saved copies, and lost copies. Lost copies add to the cost.
     fn settle(&mut self) {
         let Self { conflicts, moves, cost, .. } = self;
         moves.retain_mut(|copy| {
@@ -144,7 +143,7 @@ impl Problem {
             }
             !copy.sources.is_empty()
         });
-        // Copies that the same merges save are one.
+        // Copies that the same merges save become one copy.
         moves.sort_by(|a, b| a.ends().cmp(&b.ends()));
         moves.dedup_by(|next, kept| {
             let same = kept.ends() == next.ends();
@@ -155,16 +154,16 @@ impl Problem {
         });
     }
 
-    /// A node that may join another without loss, whatever class a solution has put it in: all that conflicts with it
-    /// conflicts with the other too, and joining saves as much as leaving that class can lose. What joining saves may
-    /// have been saved there already, but for copies with no other source.
+    /// Finds a node that may join another without loss, in whatever class a solution has put it. This requires two
+    /// conditions. Every node that conflicts with it also conflicts with the other. The saving by the join is at least
+    /// the greatest loss by leaving its class. A copy with other sources may already be saved in that class.
     fn find_safe_merge(&self) -> Option<(Node, Node)> {
         let mut weights = IndexVec::filled(0.0, self.len());
         for copy in &self.moves {
             weights[copy.target] += copy.weight;
             copy.sources.iter().for_each(|&source| weights[source] += copy.weight);
         }
-        // A copy between the pair weighs on both sides of the comparison where it has no other source.
+        // A copy between the pair counts on both sides of the comparison if it has no other source.
         let worth = |copy: &Move| if copy.sources.len() == 1 { 2.0 * copy.weight } else { copy.weight };
         let joining = |a: Node, b: Node| -> f64 {
             let joins = |copy: &&Move| {
@@ -187,12 +186,12 @@ impl Problem {
         None
     }
 
-    /// Whether all that conflicts with one node conflicts with the other as well, among nodes that copies name.
+    /// Whether each node that conflicts with the one also conflicts with the other, among nodes with copies.
     fn conflicts_within(&self, one: Node, other: Node) -> bool {
         self.conflicts.row(one).iter().zip(self.conflicts.row(other)).all(|(one, other)| one & !other == 0)
     }
 
-    /// The parts that no copy connects, each with cost 0; nodes without copies are left out.
+    /// Returns the connected components, each with cost 0. Nodes without copies are left out.
     pub(super) fn components(&self) -> Vec<Problem> {
         let mut connected = DisjointSets::new(self.len());
         for copy in &self.moves {
@@ -229,7 +228,8 @@ impl Problem {
 }
 
 impl Move {
-    /// The pair of nodes, in either direction, where there is only one; else target and sources. Pairs come first.
+    /// Returns the sort key of a copy: the pair of nodes, in either direction, for a copy with one source; else target
+    /// and sources. Pairs come first.
     fn ends(&self) -> (Node, bool, Option<Node>, &[Node]) {
         match self.sources[..] {
             [source] => (self.target.min(source), false, Some(self.target.max(source)), &[]),

@@ -1,4 +1,4 @@
-//! The problem that a function's registers pose.
+//! The coalescing problem of a function's registers.
 
 use std::collections::HashMap;
 
@@ -14,44 +14,45 @@ use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// A copy that is neither of a constant nor dead.
+/// A copy that is neither dead nor a copy of a constant.
 #[derive(Debug)]
 pub(super) struct Copy {
     pub(super) inst: Inst,
     pub(super) block: Block,
     pub(super) dst: VReg,
-    /// The registers of the same class that hold the copied value, live, where it stands; its source is one of them.
+    /// Registers of the same class that are live at the copy and hold the copied value; its source is one of them.
     pub(super) sources: Vec<VReg>,
-    /// It may be dead once others are gone, so that it does not count.
+    /// Whether it may be dead after others are removed, so that it does not count.
     is_loose: bool,
 }
 
-/// Which live ranges conflict.
+/// Choice of the live ranges that conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conflicts {
-    /// Those that are left if all copies go that can: too few conflicts, for a bound.
+    /// Live ranges after all removable copies are removed: too few conflicts, for a bound.
     AtLeast,
-    /// Those that there are: too many, for a solution.
+    /// Live ranges of the function: too many conflicts, for a solution.
     AtMost,
 }
 
-/// The copies and the live ranges that conflict.
+/// Copies, and live ranges with conflicts.
 #[derive(Debug)]
 pub(super) struct Registers {
     pub(super) copies: Vec<Copy>,
-    /// By register: where it is live, and with which value.
+    /// By register: its live segments, with values.
     segments: HashMap<VReg, Vec<Segment>>,
     num_regs: usize,
 }
 
-/// The flow of control, and with it the live ranges of what a program names.
+/// Control flow, and the live ranges of a program's registers.
 struct Flow {
     cfg: Cfg,
     dominators: Dominators,
 }
 
 impl Flow {
-    /// Occurrences and live ranges of `wanted` registers without operands for which `is_gone(instruction, is a read)`.
+    /// Computes occurrences and live ranges of `wanted` registers, without the operands for which `is_gone(instruction,
+    /// is a read)` holds.
     fn ranges(
         &self,
         program: &Program<'_>,
@@ -70,14 +71,13 @@ impl Flow {
 }
 
 impl Registers {
-    /// Takes out of the program what costs nothing, and describes the rest. The copies that there were are counted in
-    /// `result`.
+    /// Removes the free copies from the program, and describes the rest. Counts the original copies in `result`.
     pub(super) fn new(program: &mut Program<'_>, conflicts: Conflicts, result: &mut Optimum) -> Self {
         let function = program.function;
         wide_pairs::forward(program);
         let cfg = Cfg::new(function);
         let flow = Flow { dominators: Dominators::new(function, &cfg), cfg };
-        // Also registers that only copies name which are taken out: they may hold what another copies.
+        // This includes registers that only removed copies use: they may hold the source of another copy.
         let wanted = named_by_copies(program);
         let mut whole = None;
         let (ranges, numbering) = loop {
@@ -87,7 +87,7 @@ impl Registers {
             if !take_out(program, &live.1, &numbering, &useless, result) {
                 break (live.1, numbering);
             }
-            // What is read by a useless copy alone is live up to it for a coalescer that has not taken it out yet.
+            // A coalescer that has not yet removed a useless copy sees its source live up to the copy.
             whole.get_or_insert((live.1, numbering));
         };
         let holding = match (&whole, conflicts) {
@@ -103,7 +103,7 @@ impl Registers {
             Conflicts::AtLeast => Some(shorten(program, &flow, &wanted, &mut copies)),
             Conflicts::AtMost => None,
         };
-        // What happens where control never comes does not count. Such blocks share no segment with others.
+        // Unreachable code does not count. Its blocks share no segment with others.
         let is_reached = |segment: &&Segment| flow.cfg.is_reachable(function.block_of(segment.start.inst()));
         let lives = |&reg: &VReg| {
             let root = |segment: &Segment| {
@@ -116,7 +116,7 @@ impl Registers {
         Self { copies, segments, num_regs: function.num_regs() }
     }
 
-    /// Solves the problem where copies weigh as told.
+    /// Solves the problem with the given weights of copies.
     pub(super) fn solve(&self, weight: impl Fn(&Copy) -> f64, steps: usize) -> Solution {
         let mut parts = DisjointSets::new(self.num_regs);
         for copy in self.copies.iter().filter(|copy| !copy.is_loose) {
@@ -147,7 +147,7 @@ impl Registers {
                 weight: weight(copy),
             })
             .collect();
-        // A sweep over the segments in order of their starts, with those that are open.
+        // Sweep over the segments in the order of their starts, with the open segments.
         let mut segments: Vec<(Segment, Node)> = Vec::new();
         for reg in &nodes {
             let node = number(reg);
@@ -175,7 +175,7 @@ fn named_by_copies(program: &Program<'_>) -> Vec<VReg> {
     wanted
 }
 
-/// Takes out copies of constants, and copies and constants that are useless. Whether there were any.
+/// Removes copies of constants, and useless copies and constants. Returns whether there were any.
 fn take_out(
     program: &mut Program<'_>,
     ranges: &LiveRanges,
@@ -209,7 +209,7 @@ fn take_out(
     changed
 }
 
-/// The copies that stand, each with the registers that hold what it copies.
+/// Returns the remaining copies, each with the registers that hold the copied value.
 fn copies_with_sources(
     program: &Program<'_>,
     (ranges, numbering): (&LiveRanges, &Numbering),
@@ -241,7 +241,7 @@ fn copies_with_sources(
     copies
 }
 
-/// The live ranges that stay whatever copies go; marks the copies that are useless within them.
+/// Computes the live ranges that remain whatever copies are removed. Marks the copies that are useless within them.
 fn shorten(program: &Program<'_>, flow: &Flow, wanted: &[VReg], copies: &mut [Copy]) -> LiveRanges {
     let function = program.function;
     let mut reads_for_sure = IndexVec::filled(true, function.num_insts());

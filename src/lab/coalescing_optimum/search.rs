@@ -1,23 +1,23 @@
-//! Branch and bound: two nodes that a copy joins share a class, or they do not.
+//! Branch and bound: two nodes of a copy share a class, or they do not.
 
 use super::bound::lower_bound;
 use super::problem::{Node, Problem};
 use crate::function::VReg;
 use crate::index::IndexVec;
 
-/// What is known of the least cost of a problem.
+/// Bounds of the least cost of a problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solution {
     /// No solution costs less.
     pub(super) lower: f64,
-    /// What the solution found costs.
+    /// Cost of the solution that was found.
     pub(super) cost: f64,
-    /// The solution: the registers of each class; those alone in theirs may be left out.
+    /// The solution: the registers of each class. Classes of one register may be left out.
     pub(super) classes: Vec<Vec<VReg>>,
 }
 
 impl Solution {
-    /// Whether nothing cheaper can be found, but for rounding.
+    /// Whether no cheaper solution can be found, up to rounding.
     fn is_best_below(&self, cutoff: f64) -> bool {
         self.lower >= self.cost.min(cutoff) * (1.0 - 1e-12)
     }
@@ -29,7 +29,7 @@ impl Solution {
     }
 }
 
-/// Solves a problem, exactly where `steps` branchings for each of its components are enough.
+/// Solves a problem, exactly if `steps` branchings are enough for each of its components.
 pub(super) fn solve(problem: Problem, steps: usize) -> Solution {
     let mut total = Solution::default();
     for component in components(problem, &mut total) {
@@ -38,7 +38,7 @@ pub(super) fn solve(problem: Problem, steps: usize) -> Solution {
     total
 }
 
-/// Simplifies a problem and takes it apart. What is decided goes to `decided`.
+/// Simplifies a problem and returns its components. Decisions are added to `decided`.
 fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
     let mut open = Vec::new();
     let mut todo = vec![problem];
@@ -54,7 +54,7 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
             copy.sources.iter().for_each(|&source| is_open[source] = true);
         }
         if problem.moves.len() == before && is_open.iter().all(|&is_open| is_open) {
-            // Parts were simplified as parts of a whole; alone, fewer conflicts count.
+            // The components were simplified as parts of the whole; alone, each has fewer conflicts.
             let mut parts = problem.components();
             match parts.len() {
                 1 => open.append(&mut parts),
@@ -70,8 +70,7 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
     open
 }
 
-/// Solves one component. Where no solution costs less than `cutoff`, the search may end early with a bound that says
-/// so.
+/// Solves one component. If no solution costs less than `cutoff`, the search may end early with a bound that proves it.
 fn branch(problem: &Problem, steps: &mut usize, cutoff: f64) -> Solution {
     let mut best = greedy(problem.clone());
     best.lower = lower_bound(problem).min(best.cost);
@@ -102,12 +101,12 @@ fn branch(problem: &Problem, steps: &mut usize, cutoff: f64) -> Solution {
             return best;
         }
     }
-    // Rounding must not lift the bound over the cost of a solution.
+    // Rounding must not raise the bound above the cost of a solution.
     best.lower = best.lower.max(lower).min(best.cost);
     best
 }
 
-/// Merges along the heaviest copy until none is left.
+/// Merges along the heaviest copy until no copy is left.
 fn greedy(mut problem: Problem) -> Solution {
     problem.simplify();
     while !problem.moves.is_empty() {
@@ -119,7 +118,7 @@ fn greedy(mut problem: Problem) -> Solution {
     Solution { lower: 0.0, cost: problem.cost, classes }
 }
 
-/// The target and the first source of the heaviest copy; among equals, where the most copies meet.
+/// Returns the target and the first source of the heaviest copy. Among equals, the pair with the most copies wins.
 fn heaviest_pair(problem: &Problem) -> (Node, Node) {
     let mut degrees: IndexVec<Node, u32> = IndexVec::filled(0, problem.len());
     for copy in &problem.moves {

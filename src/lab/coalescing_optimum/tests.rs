@@ -1,4 +1,4 @@
-//! The solver against brute force, and the model on the smallest functions that show it.
+//! The solver agrees with brute force, and the model holds on the smallest functions that show it.
 
 use arbitrary::{Result, Unstructured};
 
@@ -17,7 +17,7 @@ fn unconnected(len: u32) -> Problem {
     Problem::new((0..len).map(VReg))
 }
 
-/// Up to seven registers, any conflicts, copies with one source or several.
+/// Generates up to seven registers, with any conflicts, and copies with one source or several.
 fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
     let len = u.int_in_range(2..=7)?;
     let mut problem = unconnected(len);
@@ -39,14 +39,14 @@ fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
     Ok(problem)
 }
 
-/// What a partition, given as the class of each node, costs; none where two members are in conflict.
+/// Returns the cost of a partition, given as the class of each node. `None` if two members conflict.
 fn cost(problem: &Problem, classes: &IndexVec<Node, u32>) -> Option<f64> {
     let is_broken = classes.ids().any(|a| classes.ids().any(|b| classes[a] == classes[b] && problem.conflict(a, b)));
     let is_lost = |copy: &&Move| copy.sources.iter().all(|&source| classes[source] != classes[copy.target]);
     (!is_broken).then(|| problem.moves.iter().filter(is_lost).map(|copy| copy.weight).sum())
 }
 
-/// The least cost, of all partitions of the nodes from `classes.len()` on.
+/// Returns the least cost over all partitions of the nodes from `classes.len()` on.
 fn brute_force(problem: &Problem, classes: &mut Vec<u32>) -> f64 {
     if classes.len() == problem.len() {
         return cost(problem, &classes.iter().copied().collect()).unwrap_or(f64::INFINITY);
@@ -61,7 +61,7 @@ fn brute_force(problem: &Problem, classes: &mut Vec<u32>) -> f64 {
     least
 }
 
-/// The cost of a solution's classes, not of what it says that they cost.
+/// Computes the cost of a solution's classes, regardless of the cost that it reports.
 fn cost_of(problem: &Problem, solution: &Solution) -> Option<f64> {
     let mut classes: IndexVec<Node, u32> = (0..problem.len() as u32).collect();
     for members in &solution.classes {
@@ -70,8 +70,8 @@ fn cost_of(problem: &Problem, solution: &Solution) -> Option<f64> {
     cost(problem, &classes)
 }
 
-/// With steps enough the solution is the best one and the bound says so; without, one is above it and one below. What a
-/// solution says it costs, it costs.
+/// With enough steps, the solution and the bound are optimal. With fewer, the solution is at or above the optimum and
+/// the bound at or below it. The reported cost of a solution is its cost.
 #[test]
 fn solutions_are_as_good_as_brute_force() {
     arbtest::arbtest(|u| {
@@ -88,13 +88,13 @@ fn solutions_are_as_good_as_brute_force() {
     .budget_ms(2_000);
 }
 
-/// The bound alone is one, whatever the problem looks like.
+/// The bound holds for every problem.
 #[test]
 fn the_packing_is_a_bound() {
     arbtest::arbtest(|u| {
         let mut problem = problem(u)?;
         let least = brute_force(&problem, &mut Vec::new());
-        // Copies between nodes in conflict are lost, which the bound does not count.
+        // Copies between nodes in conflict are lost, and the bound does not count them.
         let is_open = |copy: &Move| copy.sources.iter().all(|&source| !problem.conflict(copy.target, source));
         let moves: Vec<Move> = problem.moves.iter().filter(|copy| is_open(copy)).cloned().collect();
         problem.moves = moves;
@@ -105,8 +105,8 @@ fn the_packing_is_a_bound() {
     .budget_ms(1_000);
 }
 
-/// Around a node, of copies to neighbours that all conflict one is saved; along a path between two nodes in conflict
-/// all but one are.
+/// Of the copies from one node to neighbours that all conflict, one is saved. Along a path between two nodes in
+/// conflict, all copies but one are saved.
 #[test]
 fn the_packing_finds_stars_and_paths() {
     let join = |target, source| Move { target: Node(target), sources: vec![Node(source)], weight: 1.0 };
@@ -122,7 +122,7 @@ fn the_packing_finds_stars_and_paths() {
     path.moves.extend((1..9).map(|node| join(node - 1, node)));
     assert_eq!(lower_bound(&path), 2.0);
 
-    // Two paths share the copy in their middle, and losing that one is enough.
+    // Two paths share their middle copy, and it is enough to lose this copy.
     let mut crossing = unconnected(6);
     crossing.separate(Node(0), Node(3));
     crossing.separate(Node(4), Node(5));
@@ -137,7 +137,7 @@ fn found(function: &Function) -> Optimum {
     optimum(function, &Classification::by_name(function.opcodes()), &Config::default(), 100)
 }
 
-/// Copies of a function: those of constants, the others, what the coalescer leaves, and what is necessary.
+/// Counts the copies of a function: copies of constants, others, copies left by the coalescer, and necessary copies.
 fn counts(blocks: &str) -> [u64; 4] {
     let function = view(HEAD, blocks);
     let found = found(&function);
@@ -145,7 +145,7 @@ fn counts(blocks: &str) -> [u64; 4] {
     [found.constants, found.copies.count, found.left.count, found.necessary.count]
 }
 
-/// Each depth of loops has its own figures: here all copies stand in the loop.
+/// Each loop depth has its own figures; here all copies are in the loop.
 #[test]
 fn copies_are_told_by_depth() {
     let at_depth = |copies, left, necessary| AtDepth { copies, left, necessary };
@@ -153,18 +153,18 @@ fn copies_are_told_by_depth() {
     assert_eq!(found.by_depth, [at_depth(0, 0, 0), at_depth(3, 3, 3)]);
 }
 
-/// Two registers that trade places.
+/// Two registers that swap their values.
 const SWAP: &str = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = LOAD 1 :: read\n\
     bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %2 = COPY %0\n  %0 = COPY %1\n  %1 = COPY %2\n  STORE %0, %1 :: write\n\
     bb2: frequency 1.0 depth 0";
 
-/// Two registers that trade places in a loop need a third, and with it all three copies.
+/// Two registers that swap their values in a loop need a third register, and all three copies.
 #[test]
 fn a_swap_needs_its_copies() {
     assert_eq!(counts(SWAP), [0, 3, 3, 3]);
 }
 
-/// Copies of constants cost nothing, also where the constant comes by two ways; neither do dead copies.
+/// Copies of constants cost nothing, also if the constant arrives on two paths. Dead copies cost nothing either.
 #[test]
 fn constants_and_dead_copies_are_free() {
     let meeting = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %5 = LOAD 0 :: read\n  %4 = COPY %5\n\
@@ -174,31 +174,31 @@ fn constants_and_dead_copies_are_free() {
     assert_eq!(counts(meeting), [1, 1, 1, 0]);
 }
 
-/// A copy is gone where a third register of its target's class holds the value: the source need not join.
+/// A copy is saved if a third register of its target's class holds the value: the source need not join.
 #[test]
 fn a_third_register_may_hold_the_value() {
-    // %0 lives on beside a new value of %1, and of %2: it can join neither. They can join each other.
+    // %0 stays live beside a new value of %1, and of %2, so it can join neither. %1 and %2 can join each other.
     let siblings = "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  %1 = COPY %0\n  %2 = COPY %0\n\
         STORE %1, %2 :: write\n  %1 = LOAD 1 :: read\n  STORE %1, %0 :: write\n  %2 = LOAD 2 :: read\n\
         STORE %2, %0 :: write";
     assert_eq!(counts(siblings), [0, 2, 2, 1]);
 }
 
-/// Values that meet with themselves stay what they are, also around a loop behind a meeting of different ones.
+/// Equal values that meet remain the same value, also around a loop, and after different values have met.
 #[test]
 fn meetings_of_one_value_are_that_value() {
-    // %1 is %0 on both ways, so that both can be one register although both live on.
+    // %1 is %0 on both paths, so both can be one register although both stay live.
     let diamond = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LOAD 0 :: read\n\
         bb1: frequency 0.5 depth 0 -> bb3\n  %1 = COPY %0\n\
         bb2: frequency 0.5 depth 0 -> bb3\n  %1 = COPY %0\n\
         bb3: frequency 1.0 depth 0\n  STORE %1, %0 :: write";
     let [_, copies, _, necessary] = counts(diamond);
     assert_eq!((copies, necessary), (2, 0));
-    // On one way it is something else.
+    // On one path, the value is different.
     let different = diamond.replacen("bb3\n  %1 = COPY %0", "bb3\n  %1 = LOAD 1 :: read", 1);
     let [_, copies, _, necessary] = counts(&different);
     assert_eq!((copies, necessary), (1, 1));
-    // %1 and %2 pass %0 on to each other in the inner loop, beside which it lives; the outer one loads it anew.
+    // %1 and %2 pass %0 on to each other in the inner loop, in which %0 is live, too. The outer loop loads %0 again.
     let loops = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n\
         bb1: frequency 9.0 depth 1 -> bb2\n  %1 = COPY %0\n\
         bb2: frequency 81.0 depth 2 -> bb2 bb3\n  %2 = COPY %1\n  STORE %2, %0 :: write\n  %1 = COPY %2\n\
@@ -208,7 +208,7 @@ fn meetings_of_one_value_are_that_value() {
     assert_eq!((copies, necessary), (3, 0));
 }
 
-/// A copy that nobody needs may save one that runs more often, as long as it is there: %1 has the value where %2 gets it.
+/// A useless copy may save a more frequent one while it exists: %1 has the value where %2 gets it.
 #[test]
 fn a_useless_copy_may_hold_the_value() {
     let rare = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = COPY %0\n\

@@ -1,12 +1,12 @@
-//! Which copies and constants matter: those whose value something other than a copy reads in the end.
+//! Useful copies and constants: their value reaches an instruction other than a copy.
 
 use crate::analysis::{Cfg, LiveRanges, Occurrences, Point, ValueDef, ValueNumber};
 use crate::coalesce::program::Program;
 use crate::function::{Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The copies and constants whose value nobody needs, sorted: they are read by nobody, or by each other alone. Reads
-/// that do not occur do not count. Linear in occurrences, values and meetings.
+/// Returns the copies and constants whose value is not needed, sorted: they have no reads, or are read only by each
+/// other. Reads that do not occur do not count. Linear in occurrences, values and meetings.
 pub(super) fn useless_definitions(
     program: &Program<'_>,
     cfg: &Cfg,

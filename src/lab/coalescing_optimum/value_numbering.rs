@@ -1,9 +1,9 @@
-//! Which value numbers hold the same bits: as far as copies, equal constants and the meeting of equal values tell.
+//! Value numbers with equal bits, as far as copies, equal constants and meetings of equal values show.
 //!
-//! The coalescer's own [`values`](super::super::values) follow copies and constants. Here a meeting of values that are
-//! all the same is that value, around loops too, and two registers whose values meet alike hold the same. This is
-//! global value numbering over copies and meetings alone, optimistic (Alpern, Wegman and Zadeck 1988), so that the
-//! bound on copies holds for any coalescer that sees no more than these.
+//! The coalescer's own [`values`](super::super::values) follow copies and constants. Here, a meeting of equal values is
+//! that value, also around loops, and two registers whose values meet alike hold the same value. This is optimistic
+//! global value numbering, limited to copies and meetings (Alpern, Wegman and Zadeck 1988). So the bound on copies
+//! holds for any coalescer that uses no more information.
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use crate::coalesce::program::Program;
 use crate::function::{Block, Inst, Opcode, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The representative of each value number.
+/// Representative of each value number.
 #[derive(Debug)]
 pub(super) struct Numbering {
     roots: IndexVec<ValueNumber, ValueNumber>,
     constants: IndexVec<ValueNumber, Option<Inst>>,
 }
 
-/// How a value comes about.
+/// Origin of a value.
 enum Rule {
-    /// It is like no other.
+    /// The value equals no other.
     Own,
     Constant(Inst),
     Copy(ValueNumber),
@@ -29,9 +29,9 @@ enum Rule {
 }
 
 impl Numbering {
-    /// Numbers the values of `wanted` registers. At first every meeting is taken for the value that comes to it first;
-    /// those for which this proves wrong are values of their own, and the numbers are found anew. Linear in values and
-    /// meetings each time; a few times are enough.
+    /// Numbers the values of `wanted` registers. Each meeting is first assumed to be the value that reaches it first.
+    /// Meetings for which this is wrong become values of their own, and the numbers are computed again. Each
+    /// computation is linear in values and meetings, and a few are enough.
     pub(super) fn new(program: &Program<'_>, cfg: &Cfg, ranges: &LiveRanges, wanted: &[VReg]) -> Self {
         let mut rules: Vec<(u32, u32, ValueNumber, Rule)> = Vec::with_capacity(ranges.num_values());
         let mut constants = IndexVec::filled(None, ranges.num_values());
@@ -46,7 +46,7 @@ impl Numbering {
             }
         }
         rules.sort_unstable_by_key(|&(order, place, value, _)| (order, place, value));
-        // Meetings that are values of their own, in groups that are the same.
+        // Meetings that are values of their own, in groups of equal ones.
         let mut groups: IndexVec<ValueNumber, Option<Group>> = IndexVec::filled(None, ranges.num_values());
         let mut numbers = number(program, &rules, &groups);
         while split_groups(&rules, &numbers, &mut groups) {
@@ -56,28 +56,27 @@ impl Numbering {
         Self { roots, constants }
     }
 
-    /// The value that stands for all that are the same.
+    /// Returns the representative of all values that equal a value.
     pub(super) fn root(&self, value: ValueNumber) -> ValueNumber {
         self.roots[value]
     }
 
-    /// The definition by a constant that a value goes back to.
+    /// Returns the definition of the constant that a value originates from.
     pub(super) fn constant(&self, value: ValueNumber) -> Option<Inst> {
         self.constants[self.roots[value]]
     }
 }
 
-/// Meetings in one block that are the same value as far as is known.
+/// A group of meetings in one block that may be the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Group {
-    /// Those of a block that are not told apart yet.
+    /// Meetings of a block that are not separated yet.
     All(Block),
-    /// Those like this one.
+    /// Meetings that equal this one.
     Like(ValueNumber),
 }
 
-/// A number for each value, in one pass in reverse postorder: each has a number before it is asked for, but around
-/// loops.
+/// Numbers each value in one pass in reverse postorder. Each value has its number before its uses, except around loops.
 fn number(
     program: &Program<'_>,
     rules: &[(u32, u32, ValueNumber, Rule)],
@@ -101,8 +100,8 @@ fn number(
     numbers
 }
 
-/// Tells apart what the numbers show to be different: a meeting from the value that it was taken for, and two meetings
-/// of a group from each other. Whether there was any.
+/// Separates meetings that the numbers show to be different: a meeting from its assumed value, and two meetings of a
+/// group from each other. Returns whether it separated any.
 fn split_groups(
     rules: &[(u32, u32, ValueNumber, Rule)],
     numbers: &IndexVec<ValueNumber, Option<ValueNumber>>,
@@ -115,7 +114,7 @@ fn split_groups(
         if let Some(group) = groups[*value] {
             let meeting = sources.iter().map(|&source| numbers[source]).collect();
             let first = *firsts.entry((group, meeting)).or_insert(*value);
-            // Those like the group's first, which has given all their number, keep the group.
+            // Meetings that equal the group's first, whose number they all have, stay in the group.
             if numbers[*value] != Some(first) {
                 groups[*value] = Some(Group::Like(first));
                 changed = true;
@@ -128,7 +127,7 @@ fn split_groups(
     changed
 }
 
-/// Where a value is made, as block and place in it, and how.
+/// Returns the origin of a value: its block, its position in the block, and how it is computed.
 fn rule(program: &Program<'_>, cfg: &Cfg, ranges: &LiveRanges, reg: VReg, value: ValueNumber) -> (Block, u32, Rule) {
     let function = program.function;
     match ranges.value_def(value) {
@@ -144,7 +143,7 @@ fn rule(program: &Program<'_>, cfg: &Cfg, ranges: &LiveRanges, reg: VReg, value:
             (function.block_of(inst), inst.index() as u32 + 1, rule)
         }
         ValueDef::Phi(block) if cfg.is_reachable(block) => {
-            // Where control never comes from, no value does.
+            // Unreachable predecessors contribute no value.
             let preds = cfg.preds(block).iter().filter(|&&pred| cfg.is_reachable(pred));
             let sources: Option<Vec<ValueNumber>> =
                 preds.map(|&pred| ranges.live_out_value(function, reg, pred)).collect();
@@ -154,7 +153,7 @@ fn rule(program: &Program<'_>, cfg: &Cfg, ranges: &LiveRanges, reg: VReg, value:
     }
 }
 
-/// What a definition by a constant writes.
+/// Returns the value that a definition of a constant writes.
 fn constant(program: &Program<'_>, definition: Inst) -> Value {
     program.function.operands(definition)[1].value
 }

@@ -1,16 +1,16 @@
-//! Backtracking over the places of items that all depend on each other.
+//! Backtracking over the places of items that depend on each other.
 
 use super::items::{Item, Relation};
 use super::palette::Palette;
 use crate::index::IndexVec;
 
-/// What came of it.
+/// Result of a search.
 pub(super) enum Outcome {
-    /// By item: its place, none for those beyond the register limit.
+    /// Place of each item; `None` for items beyond the register limit.
     Found(Vec<Option<u32>>),
-    /// There are no places.
+    /// There is no solution.
     Impossible,
-    /// The steps ran out.
+    /// The steps were used up.
     Unknown,
 }
 
@@ -21,7 +21,7 @@ enum State {
     Beyond,
 }
 
-/// The search.
+/// State of the search.
 pub(super) struct Backtrack {
     register_limit: u32,
     allowed: usize,
@@ -29,17 +29,17 @@ pub(super) struct Backtrack {
     align: Vec<u32>,
     may_exceed: Vec<bool>,
     neighbours: Vec<Vec<(usize, Relation)>>,
-    /// By item: its places left, as a mask of units.
+    /// By item: its remaining places, as a mask of units.
     domains: Vec<Vec<u64>>,
     state: Vec<State>,
-    /// By unit: how many hold it, those that are fixed too.
+    /// By unit: the number of its holders, including fixed ones.
     touched: Vec<u32>,
-    /// The largest alignment, where every place is a block of a power of two and blocks can be exchanged.
+    /// The largest alignment, if every place is a power-of-two block and blocks are interchangeable.
     symmetric_up_to: Option<u32>,
 }
 
 impl Backtrack {
-    /// The search for places of `part`, around those that have their place.
+    /// Prepares the search for places of `part`, around the items that have places.
     pub(super) fn new(palette: &Palette<'_>, part: &[Item], unit: &IndexVec<Item, Option<u32>>) -> Self {
         let (items, register_limit) = (&palette.items.items, palette.register_limit);
         let neighbours = |&item: &Item| {
@@ -81,7 +81,7 @@ impl Backtrack {
         this
     }
 
-    /// Searches, and takes its steps from `steps`.
+    /// Runs the search. Its steps are subtracted from `steps`.
     pub(super) fn run(mut self, steps: &mut usize) -> Outcome {
         match self.search(steps) {
             Some(true) => {
@@ -93,7 +93,7 @@ impl Backtrack {
         }
     }
 
-    /// Whether there are places for those that wait; `None` where steps run out.
+    /// Whether there are places for the waiting items; `None` if the steps are used up.
     fn search(&mut self, steps: &mut usize) -> Option<bool> {
         let waiting = (0..self.state.len()).filter(|&at| self.state[at] == State::Waiting);
         let places = |at: usize| self.domains[at].iter().map(|word| word.count_ones()).sum::<u32>();
@@ -125,7 +125,7 @@ impl Backtrack {
         Some(false)
     }
 
-    /// Whether another place before this one differs from it by nothing but its number.
+    /// Whether an earlier place differs from this one only by its number.
     fn is_mirrored(&self, place: u32, align: u32) -> bool {
         let Some(largest) = self.symmetric_up_to else { return false };
         let is_untouched = |start: u32, size: u32| {
@@ -152,7 +152,7 @@ impl Backtrack {
         false
     }
 
-    /// Places an item, and returns what its neighbours could have before.
+    /// Places an item, and returns the earlier domains of its neighbours.
     fn put(&mut self, item: usize, place: u32) -> Vec<(usize, Vec<u64>)> {
         self.state[item] = State::Placed(place);
         for unit in place..place + self.width[item] {
@@ -179,7 +179,7 @@ impl Backtrack {
     }
 }
 
-/// Takes the places of a neighbour of `width` units away that `taken` units from `unit` on leave no room for.
+/// Removes the places of a neighbour of `width` units that conflict with `taken` units from `unit` on.
 fn forbid(domain: &mut [u64], width: u32, unit: u32, taken: u32, relation: Relation) {
     let first = (unit + 1).saturating_sub(width);
     let end = (unit + taken).min(64 * domain.len() as u32);

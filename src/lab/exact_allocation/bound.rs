@@ -1,13 +1,13 @@
-//! The Lagrangian bound of what is still open, and what follows for single live ranges.
+//! The Lagrangian bound of the open part, and its consequences for single live ranges.
 
 use super::items::Item;
 use super::point_cover::SpillRequirement;
 use crate::index::{EntityIndex, IndexVec};
 
-/// What is decided of a live range.
+/// Decision on a live range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// Nothing yet.
+    /// Not decided yet.
     Open,
     /// It keeps its register.
     Kept,
@@ -15,15 +15,15 @@ pub(super) enum Choice {
     Spilled,
 }
 
-/// A demand as it is when some of its members are decided.
+/// A demand after some of its members are decided.
 pub(super) struct Rest {
-    /// Its place among all demands.
+    /// Index of the demand.
     pub(super) demand: usize,
     pub(super) members: Vec<(Item, u32)>,
     pub(super) need: u32,
 }
 
-/// What is left of the demands; `None` where the open live ranges cannot meet one.
+/// Returns the rest of the demands; `None` if the open live ranges cannot meet a demand.
 pub(super) fn rest(demands: &[SpillRequirement], choices: &IndexVec<Item, Choice>) -> Option<Vec<Rest>> {
     let mut rests = Vec::new();
     for (demand, SpillRequirement { members, need }) in demands.iter().enumerate() {
@@ -33,7 +33,7 @@ pub(super) fn rest(demands: &[SpillRequirement], choices: &IndexVec<Item, Choice
             continue;
         }
         let open = members.iter().filter(|(item, _)| choices[*item] == Choice::Open);
-        // More than what is needed counts for nothing.
+        // Units beyond the need do not count.
         let members: Vec<(Item, u32)> = open.map(|&(item, width)| (item, width.min(need))).collect();
         if members.iter().map(|(_, width)| width).sum::<u32>() < need {
             return None;
@@ -43,15 +43,16 @@ pub(super) fn rest(demands: &[SpillRequirement], choices: &IndexVec<Item, Choice
     Some(rests)
 }
 
-/// A bound on what meeting the demands costs, and how it was found.
+/// A bound on the cost of meeting the demands, with its derivation.
 pub(super) struct Bound {
     pub(super) cost: f64,
-    /// By live range: what it costs less what it brings. The bound grows by as much when it goes against its sign.
+    /// By live range: its reduced cost, which is its cost less its value at the prices. If a decision contradicts the
+    /// sign, the bound grows by this amount.
     pub(super) reduced: IndexVec<Item, f64>,
 }
 
-/// Bounds the cost of meeting what is left of the demands, from the prices given, which become the best ones.
-/// O(steps · members).
+/// Bounds the cost of meeting the rest of the demands. It starts from the given prices, and replaces them by the best
+/// ones. O(steps · members).
 pub(super) fn bound(
     rests: &[Rest],
     costs: &IndexVec<Item, f64>,

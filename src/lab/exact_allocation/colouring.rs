@@ -1,8 +1,8 @@
 //! Exact colouring: places for given items within a register limit, or the proof that there are none.
 //!
-//! What is sure to find a place whatever the others do is left out first, as Chaitin does. The rest falls into parts
-//! that do not touch; each is searched by backtracking, the item with the fewest places left first. Places that are
-//! mirror images of each other, because nobody has touched either, are tried once.
+//! Items that are sure to find a place, whatever the others do, are removed first (Chaitin). The rest is divided into
+//! independent parts. Each part is searched by backtracking, the item with the fewest remaining places first.
+//! Interchangeable places, which no item has used yet, are tried once.
 
 use super::backtrack::{Backtrack, Outcome};
 use super::items::Item;
@@ -10,18 +10,18 @@ use super::palette::Palette;
 use crate::allocate::occupied::Occupied;
 use crate::index::IndexVec;
 
-/// What came of it.
+/// Result of a colouring.
 pub(super) enum Coloring {
-    /// A place for each item, those beyond the register limit too.
+    /// A place for each item, including items beyond the register limit.
     Found(Vec<(Item, u32)>),
-    /// There is none, for these alone already.
+    /// There is no colouring, not even for these items alone.
     Impossible(Vec<Item>),
-    /// The steps ran out.
+    /// The steps were used up.
     Unknown,
 }
 
 impl Palette<'_> {
-    /// Finds places for `present`, in at most `steps` steps, which it takes from them.
+    /// Finds places for `present` in at most `steps` steps, which are subtracted from `steps`.
     pub(super) fn color(&self, present: &[Item], steps: &mut usize) -> Coloring {
         let items = self.items;
         let mut unit: IndexVec<Item, Option<u32>> = IndexVec::filled(None, items.items.len());
@@ -54,7 +54,7 @@ impl Palette<'_> {
         Coloring::Found(present.iter().filter_map(|&item| Some((item, unit[item]?))).collect())
     }
 
-    /// Takes out what is sure to find a place, in this order.
+    /// Removes items that are sure to find a place, and returns them in this order.
     fn simplify(
         &self,
         present: &[Item],
@@ -90,7 +90,8 @@ impl Palette<'_> {
         removed
     }
 
-    /// What is left, in parts that do not interfere; in one where they share the right to exceed the register limit.
+    /// Divides the rest into parts that do not interfere. It is one part if the items share the right to exceed the
+    /// register limit.
     fn parts(&self, present: &[Item], is_left: &IndexVec<Item, bool>) -> Vec<Vec<Item>> {
         if self.allowed > 0 {
             return vec![present.iter().copied().filter(|&item| is_left[item]).collect()];
@@ -117,7 +118,7 @@ impl Palette<'_> {
         parts
     }
 
-    /// The lowest place that the neighbours leave.
+    /// Returns the lowest place that the neighbours leave.
     fn first_free(
         &self,
         item: Item,

@@ -1,5 +1,5 @@
-//! What may want a place in one file: every live range, and the piece for each access of those that may be spilled,
-//! with who may not share a place with whom.
+//! Items that may need a place in one file: every live range, the piece for each access of spillable ones, and the
+//! interference between them.
 
 use crate::allocate::placement::moved_bytes;
 use crate::allocate::sweep::{Start, sweep};
@@ -9,26 +9,26 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A live range of the file, or a piece of one, behind them.
+    /// A live range of the file, or a piece of one, numbered after all live ranges.
     Item, "item"
 }
 
-/// One of them.
+/// Data of an item.
 #[derive(Clone, Debug)]
 pub(super) struct ItemData {
     pub(super) range: LiveRange,
     pub(super) class: Class,
-    /// The number of the access that it is a piece for, among all accesses.
+    /// Number of the access that it is a piece for, among all accesses.
     pub(super) access: Option<usize>,
     pub(super) width: u32,
     pub(super) align: u32,
     pub(super) fixed: Option<u32>,
-    /// Bytes that one run moves if it is spilled; none where it may not be, and for pieces.
+    /// Bytes that one run moves if it is spilled; `None` if it may not be spilled, and for pieces.
     pub(super) cost: Option<f64>,
-    /// Whether it may have a place beyond the register limit, which counts.
+    /// Whether it may have a place beyond the register limit, which counts as a cost.
     pub(super) may_exceed: bool,
     pub(super) segments: Vec<Segment>,
-    /// The pieces that replace it.
+    /// Pieces that replace it.
     pub(super) pieces: std::ops::Range<u32>,
 }
 
@@ -42,7 +42,7 @@ impl ItemData {
     }
 }
 
-/// What two items that cannot be anywhere must keep to.
+/// Relation between two items that interfere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     /// They share no unit.
@@ -55,12 +55,12 @@ pub(super) enum Relation {
 pub(super) struct Items {
     pub(super) items: IndexVec<Item, ItemData>,
     pub(super) num_wholes: usize,
-    /// By item: with whom it interferes, sorted, each once.
+    /// By item: the items with which it interferes, sorted, each once.
     relations: IndexVec<Item, Vec<(Item, Relation)>>,
 }
 
 impl Items {
-    /// The items of a file. O(segments · (log segments + live at once)).
+    /// Collects the items of a file. O(segments · (log segments + live at once)).
     pub(super) fn new(problem: &Problem, file: File) -> Self {
         let register_limit = problem.files()[file].register_limit;
         let mut items: IndexVec<Item, ItemData> = IndexVec::new();
@@ -114,24 +114,24 @@ impl Items {
         Self { items, num_wholes, relations }
     }
 
-    /// The live ranges, whole.
+    /// Returns the items that are whole live ranges.
     pub(super) fn wholes(&self) -> impl DoubleEndedIterator<Item = Item> + ExactSizeIterator + use<> {
         (0..self.num_wholes).map(Item::new)
     }
 
-    /// With whom an item interferes.
+    /// Returns the items with which an item interferes.
     pub(super) fn relations(&self, item: Item) -> &[(Item, Relation)] {
         &self.relations[item]
     }
 
-    /// Whether two items share no unit wherever they are.
+    /// Whether two items may share no unit.
     pub(super) fn are_apart(&self, a: Item, b: Item) -> bool {
         let found = self.relations[a].binary_search_by_key(&b, |&(other, _)| other);
         found.is_ok_and(|at| self.relations[a][at].1 == Relation::Apart)
     }
 }
 
-/// What the checker would refuse, for each pair of items.
+/// Computes for each pair of items the relation that the checker demands.
 fn relations(problem: &Problem, items: &IndexVec<Item, ItemData>) -> IndexVec<Item, Vec<(Item, Relation)>> {
     let mut starts = Vec::new();
     for (item, data) in items.iter_enumerated() {
@@ -151,15 +151,15 @@ fn relations(problem: &Problem, items: &IndexVec<Item, ItemData>) -> IndexVec<It
         }
     });
     for list in relations.iter_mut() {
-        // Apart is first, and stands for both.
+        // `Apart` is sorted first, and applies if a pair has both relations.
         list.sort_unstable_by_key(|&(other, relation)| (other, relation == Relation::Alike));
         list.dedup_by_key(|&mut (other, _)| other);
     }
     relations
 }
 
-/// What one that is written, beside these copies, and one that is there must keep to. A live range and its own pieces
-/// are never there together.
+/// Returns the relation between an item that is written, with these copies at the point, and an item that is live
+/// there. A live range and its own pieces are never live together.
 fn relation(
     copies: &[CopyInst],
     items: &IndexVec<Item, ItemData>,

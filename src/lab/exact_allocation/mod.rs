@@ -1,13 +1,13 @@
-//! Exact: for small problems, the allocation that moves the fewest bytes, and the proof of it.
+//! Exact: for small problems, the allocation that moves the fewest bytes, with its proof.
 //!
-//! A yardstick for the other engines; nothing waits for it. Branch and bound, file by file, since files do not touch:
-//! [`point_cover`] says what must be spilled at each point whatever is placed where, [`bound`] what that costs at least,
-//! [`search`] decides what is spilled, and [`colouring`] finds places for what is not, and for the pieces of what is, by
-//! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a register limit is coloured
-//! with fewer and fewer units.
+//! It is a yardstick for the other engines and runs in no compilation. It is a branch-and-bound search for each file,
+//! since files do not overlap. [`point_cover`] computes what must be spilled at each point for any placement. [`bound`]
+//! gives a lower bound of its cost. [`search`] decides which live ranges are spilled. [`colouring`] finds places for
+//! the others, and for the pieces of spilled ones, by [`backtrack`]ing, or it finds a conflict, which becomes an
+//! additional demand. A file without a register limit is coloured with fewer and fewer units.
 //!
-//! The metric is that of the checker: first what goes beyond the register limit ([`Costs::over_limit`]), then the bytes moved
-//! ([`Costs::moved_bytes`]); without a register limit, the units.
+//! The metric is that of the checker: first accesses beyond the register limit ([`Costs::over_limit`]), then the bytes
+//! moved ([`Costs::moved_bytes`]); without a register limit, the units.
 
 mod backtrack;
 mod bound;
@@ -34,8 +34,8 @@ use search::Search;
 /// The exact allocator.
 #[derive(Clone, Debug)]
 pub struct Solver {
-    /// How many steps, branchings and placements, a file may take. A step costs what is live at all points, and finding
-    /// the demands is quadratic in the points, so that thousands of live ranges take minutes.
+    /// Most steps, which are branchings and placements, for a file. A step costs O(live at all points), and finding the
+    /// demands is quadratic in the points, so thousands of live ranges take minutes.
     pub steps: usize,
 }
 
@@ -45,27 +45,27 @@ impl Default for Solver {
     }
 }
 
-/// What no allocation can undercut.
+/// Lower bounds of the costs of every allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeastCosts {
-    /// Accesses, or live ranges that must have a register, beyond the register limit.
+    /// Accesses, or live ranges that must have a register, that exceed the register limit.
     pub over_limit: u64,
-    /// Bytes that one run moves, where no more than that are beyond the register limit.
+    /// Bytes that one run moves, if no more than `over_limit` exceed the register limit.
     pub moved_bytes: f64,
-    /// By file: the units, where there is no register limit; 0 where there is.
+    /// Units of each file without a register limit; 0 for the others.
     pub units: Vec<u32>,
 }
 
-/// The best allocation that was found.
+/// The best allocation found.
 #[derive(Clone, Debug)]
 pub struct Exact {
-    /// The allocation. It is no worse than what the other engines find.
+    /// The allocation, which is no worse than those of the other engines.
     pub allocation: Allocation,
-    /// What it costs.
+    /// Costs of the allocation.
     pub costs: Costs,
-    /// Whether it is proved that none costs less.
+    /// Whether it is proved that no allocation costs less.
     pub is_optimal: bool,
-    /// What none can undercut: what this one costs, if it is optimal.
+    /// Lower bounds; if the allocation is optimal, these are its costs.
     pub least: LeastCosts,
 }
 
@@ -80,10 +80,10 @@ impl Allocator for Solver {
 }
 
 impl Solver {
-    /// Solves a problem. An error says what no allocator could do.
+    /// Solves a problem. An error means that no allocator can solve it.
     ///
-    /// Of a problem with parts of split registers it knows no bound, because what a part costs depends on the others:
-    /// it gives the better one of what the other engines find.
+    /// If the problem has parts of split registers, no bound is known, because the cost of a part depends on the
+    /// others. The result is then the better of the other engines' allocations.
     pub fn solve(&self, problem: &Problem) -> Result<Exact, ProblemError> {
         problem.validate()?;
         let start = Instant::now();
@@ -120,7 +120,7 @@ impl Solver {
     }
 }
 
-/// The better one, without a proof.
+/// Returns the better allocation, without a proof.
 fn best_of(problem: &Problem, known: [Allocation; 2]) -> Exact {
     let known = known.map(|allocation| (allocation.costs(problem), allocation));
     let [(of_one, one), (of_other, other)] = known;
@@ -130,7 +130,7 @@ fn best_of(problem: &Problem, known: [Allocation; 2]) -> Exact {
     Exact { allocation, costs, is_optimal: false, least }
 }
 
-/// What one file costs.
+/// Costs of one file.
 #[derive(Clone, Debug, Default)]
 struct FileCost {
     over_limit: u64,
@@ -145,22 +145,22 @@ impl FileCost {
     }
 }
 
-/// What was found for one file.
+/// Solution of one file.
 struct FileSolution {
-    /// Places, where they are better than those known.
+    /// Places, if they are better than the known ones.
     places: Option<Vec<(Item, u32)>>,
     is_proved: bool,
     least: FileCost,
 }
 
-/// What an allocation costs in one file, by the common count.
+/// Computes the cost of an allocation in one file, as the checker counts it.
 fn cost(problem: &Problem, file: File, allocation: &Allocation) -> FileCost {
     let costs = allocation.costs_of(problem, |range| problem.file(range) == file);
     let Costs { units, moved_bytes, over_limit, .. } = costs;
     FileCost { over_limit, moved_bytes, units: units[file.index()] }
 }
 
-/// Takes what an allocation has in one file.
+/// Copies one file's part of an allocation.
 fn take_over(problem: &Problem, file: File, from: &Allocation, to: &mut Allocation) {
     for range in problem.ranges().ids().filter(|&range| problem.file(range) == file) {
         to.placements[range] = from.placements[range];
@@ -169,7 +169,7 @@ fn take_over(problem: &Problem, file: File, from: &Allocation, to: &mut Allocati
     }
 }
 
-/// Puts items to their places; live ranges that have none are spilled.
+/// Enters the places of items; live ranges without a place are spilled.
 fn put(places: &[(Item, u32)], items: &Items, allocation: &mut Allocation) {
     for whole in items.wholes() {
         allocation.placements[items.items[whole].range] = Placement::Spilled(SpillSlot(0));
@@ -184,7 +184,8 @@ fn put(places: &[(Item, u32)], items: &Items, allocation: &mut Allocation) {
     }
 }
 
-/// The fewest bytes moved within a register limit: first with no more beyond it than must be, then with one more each time.
+/// Finds the fewest bytes moved within a register limit. It starts with the fewest items beyond the limit, and allows
+/// one more each time.
 fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCost, mut steps: usize) -> FileSolution {
     let cover = Cover::new(items, register_limit);
     let mut least: Option<FileCost> = None;
@@ -203,12 +204,13 @@ fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCos
             return FileSolution { places: search.places, is_proved, least: least.unwrap_or(proved) };
         }
     }
-    // More had to be beyond the register limit than an allocation has there: that cannot be.
+    // The bound would prove that the allocation exceeds the register limit by more than it does, which is impossible.
     debug_assert!(false, "a bound is wrong");
     FileSolution { places: None, is_proved: false, least: FileCost::default() }
 }
 
-/// The fewest units: one fewer each time while that is found, then, for the proof, from those that are live at once on.
+/// Finds the fewest units. It tries one unit fewer while it finds a solution; then, for the proof, it counts up from
+/// the most units that are live at once.
 fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> FileSolution {
     debug_assert!(problem.files()[file].register_limit.is_none());
     let mut present: Vec<Item> = items.wholes().collect();
@@ -223,7 +225,7 @@ fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps:
         FileSolution { places, is_proved, least }
     };
     let (mut best, mut places) = (known.units, None);
-    // Half of the steps are left for the proof.
+    // Half of the steps are reserved for the proof.
     let mut left = steps / 2;
     while best > lowest {
         match color(best - 1, &mut left) {

@@ -1,13 +1,13 @@
-//! What exact colouring is given.
+//! Input of exact colouring.
 
 use super::items::Items;
 use crate::allocate::ClassTable;
 
-/// What there is to colour, and with what.
+/// The items to colour, and the available units.
 pub(super) struct Palette<'a> {
     pub(super) items: &'a Items,
     pub(super) classes: &'a ClassTable,
     pub(super) register_limit: u32,
-    /// How many of those that may exceed the register limit do.
+    /// Number of items that exceed the register limit, of those that may.
     pub(super) allowed: usize,
 }

@@ -1,9 +1,10 @@
-//! What must be spilled whatever is placed where: a relaxation that knows units, not places.
+//! Spills that any placement needs: a relaxation that knows units, not places.
 //!
-//! At a point, everything that is live and not spilled takes its width, and so does the piece of what is spilled and
-//! accessed there; what does not fit must be spilled. That makes one demand for each point: of its members, at least so
-//! many units. The bound on the cost of meeting all demands is Lagrangian: a price for each unit that a point lacks,
-//! and spilled is whatever costs less than it brings. Any prices give a bound; subgradient steps raise it.
+//! At a point, everything that is live and not spilled takes its width. So does the piece of a spilled live range that
+//! is accessed there. If the units do not suffice, live ranges must be spilled. So each point has one demand: a set of
+//! members, and a least number of their units. The bound on the cost of all demands is Lagrangian. Each missing unit of
+//! a point has a price, and each live range is spilled that costs less than its units are worth. Any prices give a
+//! bound, and subgradient steps raise it.
 
 use super::items::{Item, Items};
 use crate::analysis::Point;
@@ -15,18 +16,18 @@ pub(super) struct SpillRequirement {
     pub(super) need: u32,
 }
 
-/// What is live at one point, each with a width that nobody else there can share.
+/// Items that are live at one point, each with the width that no other item there can share.
 struct Clique {
-    /// They leave the point when they are spilled.
+    /// Items that leave the point if they are spilled.
     removable: Vec<(Item, u32)>,
-    /// Those that may go beyond the register limit: what must have a register, and pieces for accesses.
+    /// Items that may exceed the register limit: live ranges that must have a register, and pieces for accesses.
     may_exceed: Vec<(Item, u32)>,
-    /// Units within the register limit that stay taken whatever is spilled.
+    /// Units within the register limit that stay taken for any spills.
     staying: u32,
 }
 
 impl Clique {
-    /// Everything at a point that is apart from everything else there, in whichever form.
+    /// Collects the items that are live at a point and may share no unit with each other, whole or as pieces.
     fn new(items: &Items, point: Point, register_limit: u32) -> Self {
         let mut clique = Self { removable: Vec::new(), may_exceed: Vec::new(), staying: 0 };
         let mut forms: Vec<Item> = Vec::new();
@@ -39,7 +40,7 @@ impl Clique {
                 continue;
             }
             let piece = data.pieces().find(|&piece| items.items[piece].is_live_at(point) && is_clear(piece));
-            // What a fixed one takes beyond the register limit is nobody's loss.
+            // Units of a fixed item beyond the register limit do not count.
             let width = data.fixed.map_or(data.width, |unit| register_limit.saturating_sub(unit).min(data.width));
             forms.push(whole);
             forms.extend(piece);
@@ -58,7 +59,7 @@ impl Clique {
         clique
     }
 
-    /// How many must go beyond the register limit at least.
+    /// Returns the least number of items that must exceed the register limit.
     fn excess(&self, register_limit: u32) -> usize {
         let mut over = self.staying.saturating_sub(register_limit);
         let gone = self.may_exceed.iter().take_while(|&&(_, width)| {
@@ -74,12 +75,12 @@ impl Clique {
 pub(super) struct Cover {
     cliques: Vec<Clique>,
     register_limit: u32,
-    /// Those that may exceed the register limit, and how many of them do in any allocation; no item is in two groups.
+    /// Items that may exceed the register limit, and how many of them do in any allocation; no item is in two groups.
     groups: Vec<(Vec<Item>, usize)>,
 }
 
 impl Cover {
-    /// O(points · live at once²).
+    /// Collects the demands. O(points · live at once²).
     pub(super) fn new(items: &Items, register_limit: u32) -> Self {
         let mut points: Vec<Point> =
             items.items.iter().flat_map(|item| item.segments.iter().map(|segment| segment.start)).collect();
@@ -102,18 +103,18 @@ impl Cover {
         Self { cliques, register_limit, groups }
     }
 
-    /// How many items must go beyond the register limit.
+    /// Returns the least number of items that must exceed the register limit.
     pub(super) fn least_excess(&self) -> usize {
         self.groups.iter().map(|&(_, excess)| excess).sum()
     }
 
-    /// The most units that stay taken at one point.
+    /// Returns the most units that stay taken at one point.
     pub(super) fn peak(&self) -> u32 {
         self.cliques.iter().map(|clique| clique.staying).max().unwrap_or(0)
     }
 
-    /// What must be spilled where `allowed` items, no fewer than must, are beyond the register limit. O(points² · live at
-    /// once).
+    /// Returns the spills that are needed if `allowed` items, at least the least number, exceed the register limit.
+    /// O(points² · live at once).
     pub(super) fn demands(&self, allowed: usize) -> Vec<SpillRequirement> {
         let free = allowed - self.least_excess();
         let mut demands = Vec::new();
@@ -135,7 +136,7 @@ impl Cover {
     }
 }
 
-/// Leaves out demands that another one implies: it asks for as much, of fewer.
+/// Removes demands that another demand implies: the other one needs as many units, of fewer members.
 fn without_implied(demands: Vec<SpillRequirement>) -> Vec<SpillRequirement> {
     let implies = |strong: &SpillRequirement, weak: &SpillRequirement| {
         let mut rest = weak.members.iter();
@@ -146,7 +147,7 @@ fn without_implied(demands: Vec<SpillRequirement>) -> Vec<SpillRequirement> {
     let is_implied = |at: usize| {
         let weak = &demands[at];
         demands.iter().enumerate().any(|(other, strong)| {
-            // Of two that are the same the first stays.
+            // Of two equal demands, the first stays.
             other != at && implies(strong, weak) && (other < at || !implies(weak, strong))
         })
     };

@@ -1,4 +1,4 @@
-//! Branch and bound over what is spilled.
+//! Branch and bound over the spilled live ranges.
 
 use super::bound::{Bound, Choice, bound, rest};
 use super::colouring::Coloring;
@@ -8,35 +8,36 @@ use super::point_cover::SpillRequirement;
 use crate::allocate::ClassTable;
 use crate::index::IndexVec;
 
-/// Steps of the bound at the first node, and at the others, which begin with good prices.
+/// Subgradient steps at the first node, and at the others, which start with good prices.
 const FIRST_BOUND: usize = 300;
 const NEXT_BOUND: usize = 25;
-/// Steps of one colouring, and of one where a conflict is made smaller.
+/// Steps of one colouring, and of one that reduces a conflict.
 const COLOR_STEPS: usize = 4000;
 const CONFLICT_STEPS: usize = 200;
-/// The largest conflict that is made smaller.
+/// The largest conflict that is reduced.
 const LARGEST_CONFLICT: usize = 150;
 
 /// The search for one file and one number of items beyond its register limit.
 pub(super) struct Search<'a> {
     items: &'a Items,
     palette: Palette<'a>,
-    /// What must be spilled; conflicts found add to it.
+    /// Demands; conflicts that are found add to them.
     demands: Vec<SpillRequirement>,
     costs: IndexVec<Item, f64>,
     choices: IndexVec<Item, Choice>,
-    /// Live ranges that were decided, in this order.
+    /// Decided live ranges, in the order of decisions.
     trail: Vec<Item>,
     spilled: f64,
-    /// The best cost known, and its places where they were found here.
+    /// The best known cost, and its places if this search found them.
     pub(super) best: f64,
     pub(super) places: Option<Vec<(Item, u32)>>,
-    /// The least bound of what was not searched; infinite where everything was.
+    /// The least bound of an unsearched subtree; infinite if everything was searched.
     pub(super) open: f64,
 }
 
 impl<'a> Search<'a> {
-    /// Looks for an allocation with `allowed` items beyond the register limit that costs less than `best`.
+    /// Prepares the search for an allocation that costs less than `best`, with `allowed` items beyond the register
+    /// limit.
     pub(super) fn new(
         items: &'a Items,
         classes: &'a ClassTable,
@@ -61,7 +62,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until everything is decided or the steps run out, which it takes.
+    /// Searches until everything is decided or the steps are used up. They are subtracted from `steps`.
     pub(super) fn run(&mut self, steps: &mut usize) {
         let mut prices = vec![0.0; self.demands.len()];
         if let Some(rests) = rest(&self.demands, &self.choices) {
@@ -71,7 +72,7 @@ impl<'a> Search<'a> {
         self.explore(0.0, &prices, steps);
     }
 
-    /// What more would be no better than what is known; sums are not exact.
+    /// Returns the cost from which on a solution is no better than the known one; sums have rounding errors.
     fn enough(&self) -> f64 {
         self.best - self.spilled - 1e-9 * (1.0 + self.best.min(1e15))
     }
@@ -89,11 +90,11 @@ impl<'a> Search<'a> {
             self.choices[item] = Choice::Open;
         }
         let is_spilled = |item: &Item| self.choices[*item] == Choice::Spilled;
-        // Added anew, so that what is taken back leaves no error behind.
+        // The sum is computed again, so that backtracking leaves no rounding error.
         self.spilled = self.trail.iter().filter(|item| is_spilled(item)).map(|&item| self.costs[item]).sum();
     }
 
-    /// Searches below what is decided; `known` bounds it.
+    /// Searches below the current decisions; `known` is a lower bound of the cost there.
     fn explore(&mut self, known: f64, prices: &[f64], steps: &mut usize) {
         if *steps == 0 {
             self.open = self.open.min(known);
@@ -116,7 +117,7 @@ impl<'a> Search<'a> {
         self.take_back(mark);
     }
 
-    /// Decides what has but one choice left; `None` where nothing better can be found here.
+    /// Makes forced decisions. Returns `None` if no better solution is possible here.
     fn decide_what_follows(&mut self, known: f64, prices: &mut Vec<f64>) -> Option<(Bound, f64)> {
         loop {
             let rests = rest(&self.demands, &self.choices)?;
@@ -149,7 +150,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One of these must be spilled: the first, or the second and not the first, and so on.
+    /// Branches: one of these must be spilled. The first is spilled, or the second and not the first, and so on.
     fn branch(&mut self, mut options: Vec<Item>, found: &Bound, total: f64, prices: &[f64], steps: &mut usize) {
         options.sort_by(|a, b| found.reduced[*a].total_cmp(&found.reduced[*b]).then(a.cmp(b)));
         for option in options {
@@ -161,7 +162,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// There are units enough: are there places?
+    /// Searches for places after enough units are free.
     fn place(&mut self, found: &Bound, total: f64, prices: &[f64], steps: &mut usize) {
         let mut present: Vec<Item> = Vec::new();
         for item in self.items.wholes() {
@@ -204,8 +205,8 @@ impl<'a> Search<'a> {
         coloring
     }
 
-    /// Leaves out what a conflict does not need: pieces first, because a conflict without them holds everywhere, then
-    /// what is cheap to spill, so that what is left is costly to resolve.
+    /// Removes items from a conflict that it does not need. Pieces are removed first, because a conflict without pieces
+    /// holds everywhere. Then come items that are cheap to spill, so that the remaining conflict is costly to resolve.
     fn smaller(&self, conflict: Vec<Item>, steps: &mut usize) -> Vec<Item> {
         if conflict.len() > LARGEST_CONFLICT {
             return conflict;
@@ -220,7 +221,7 @@ impl<'a> Search<'a> {
             if *steps == 0 || needed.binary_search(&item).is_err() {
                 continue;
             }
-            // What is fixed is no part of what was coloured.
+            // Fixed items were not part of the colouring.
             let around = self.items.wholes().filter(|&other| self.items.items[other].fixed.is_some());
             let mut without: Vec<Item> = needed.iter().copied().filter(|&other| other != item).chain(around).collect();
             without.sort_unstable();

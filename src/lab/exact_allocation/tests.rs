@@ -1,4 +1,4 @@
-//! The exact solver against the enumeration of every allocation.
+//! The exact solver agrees with the enumeration of every allocation.
 
 use arbitrary::{Result, Unstructured};
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::allocate::check_allocation;
 use crate::fuzzing::{Sizes, problem};
 
-/// Everything that could be tried: for each item a place within the register limit, or one of its own beyond it.
+/// All choices: for each item a place within the register limit, or one of its own beyond the limit.
 struct Enumeration<'a> {
     problem: &'a Problem,
     items: Items,
@@ -45,7 +45,7 @@ impl Enumeration<'_> {
         let data = &self.items.items[item];
         let (range, access, align) = (data.range, data.access, data.align);
         let register_limit = self.problem.files()[self.problem.file(range)].register_limit.expect("a limit is drawn");
-        // Beyond the register limit nobody need be in the way of anybody.
+        // Items beyond the register limit need not conflict with each other.
         let beyond = (64 + 16 * at as u32).next_multiple_of(align);
         let places = (0..register_limit).filter(|unit| unit % align == 0).chain(data.may_exceed.then_some(beyond));
         for unit in data.fixed.map_or(places.collect::<Vec<_>>(), |unit| vec![unit]) {
@@ -58,7 +58,7 @@ impl Enumeration<'_> {
     }
 }
 
-/// The least that any allocation costs in a file, by trying them all.
+/// Finds the least cost in a file by trying all allocations.
 fn by_enumeration(problem: &Problem, file: File) -> Option<(u64, f64)> {
     let items = Items::new(problem, file);
     let register_limit = u64::from(problem.files()[file].register_limit?);
@@ -66,7 +66,7 @@ fn by_enumeration(problem: &Problem, file: File) -> Option<(u64, f64)> {
         return None;
     }
     let mut allocation = Allocation::blank(problem);
-    // The other file has its places already.
+    // The other file already has its places.
     let known = Greedy::default().allocate(problem).expect("a sound problem");
     for other in problem.files().ids() {
         take_over(problem, other, &known, &mut allocation);
@@ -111,7 +111,7 @@ fn check_enumeration(u: &mut Unstructured<'_>, compared: &mut u32) -> Result<()>
 #[test]
 fn nothing_is_cheaper() {
     let mut compared = 0;
-    // As often as it takes: how many cases fit into a time is the machine's business.
+    // A fixed number of repetitions, so that the number of cases does not depend on the machine's speed.
     for _ in 0..40 {
         arbtest::arbtest(|u| check_enumeration(u, &mut compared)).budget_ms(1_500);
         if compared > 20 {
@@ -121,7 +121,7 @@ fn nothing_is_cheaper() {
     panic!("only {compared} problems needed spilling");
 }
 
-/// Without steps the bound and the other engines' allocation are still there; with them the optimum is.
+/// Without steps, the result is the bound and the other engines' allocation. With enough steps, it is the optimum.
 #[test]
 fn more_steps_prove_more() {
     let text = "allocation 1\nproblem k\nfile R budget 3\nclass A R\n\
@@ -133,7 +133,7 @@ fn more_steps_prove_more() {
     assert!(some.is_optimal && some.least.moved_bytes == 8.0 && some.costs.moved_bytes == 8.0);
 }
 
-/// Without a register limit three pairs that meet two by two take the units of two, where places can be found.
+/// Without a register limit, two aligned pairs and two single registers take no more units than are live at once.
 #[test]
 fn fewest_units() {
     let text = "allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2 align 2\n\

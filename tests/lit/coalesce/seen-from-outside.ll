@@ -11,7 +11,7 @@
 ; REMARK-DAG: remark: {{.*}}kept COPY (copy) of {{.*}}: interference
 ; TRACE: nvptx-ra: trace of 'fibonacci'
 ; TRACE: round 1: candidate i{{[0-9]+}} in bb
-; TRACE: round 1: %{{[0-9]+}} lives over [
+; TRACE: round 1: %{{[0-9]+}} is live in [
 ; TRACE: COPY: Some(Copy), effects Effects(0x0)
 ; TRACE: kept i{{[0-9]+}}: interference
 ; TRACE: {{[0-9]+}} merges, {{[0-9]+}} constants, {{[0-9]+}} rounds
