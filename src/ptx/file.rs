@@ -46,8 +46,8 @@ impl<'a> File<'a> {
         &self.text.bytes()[self.text.start(first)..self.text.start(end)]
     }
 
-    /// Returns the contents again, statement by statement. Opaque statements are copied, the others are written from
-    /// their parts.
+    /// Prints the file, statement by statement. Opaque statements are copied, and all others are written from their
+    /// parts.
     pub fn print(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.bytes().len());
         for statement in self.statements.ids() {

@@ -125,8 +125,8 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// Returns the patch that adds limit directives, such as `.maxnreg`, to a kernel and a first line to its body. It
-    /// is possible for every kernel.
+    /// Returns the patch that adds limit directives, such as `.maxnreg`, to a kernel, and a first line to its body.
+    /// Every kernel can be changed in this way.
     pub fn begin(&self, body: &Body, bounds: &[(&str, u32)], line: Option<&str>) -> Patch {
         begin(&self.file, body, bounds, line)
     }
@@ -145,7 +145,8 @@ impl<'a> Module<'a> {
     }
 
     /// Returns the code of a function in a form that does not depend on the writer: without white space, comments,
-    /// source lines, and labels that the function does not refer to. Debug information refers to labels from outside.
+    /// source lines, and labels that the function does not refer to. Debug information outside of the function refers
+    /// to such labels.
     pub fn code_of(&self, body: &Body) -> String {
         let (text, statements) = (self.file.text(), self.file.statements());
         let all = (body.head.0..=body.statements.end.0).map(Statement);
@@ -156,7 +157,7 @@ impl<'a> Module<'a> {
         self.code_with(body, |label| named.contains(text.of(label)))
     }
 
-    /// Returns the code of a function with all labels, which is the form of earlier builds.
+    /// Returns the code of a function with all labels. The hashes of earlier builds are computed from this form.
     pub fn code_with_labels_of(&self, body: &Body) -> String {
         self.code_with(body, |_| true)
     }
@@ -184,7 +185,7 @@ impl<'a> Module<'a> {
     /// Returns, for each kernel, a file with the kernel and everything that it refers to. Functions keep every byte,
     /// and passes treat them as in the whole file. `None` if the file has no such function.
     pub fn slices(&self, kernels: &[&str]) -> Vec<Option<Vec<u8>>> {
-        // Without the debug information that forbids edits, the slices would be edited.
+        // If debug information forbids edits of the file, slices without this debug information would be edited.
         if self.facts.odd.is_some() {
             let is_there = |kernel: &str| self.bodies.iter().any(|body| body.name(&self.file) == kernel);
             return kernels.iter().map(|kernel| is_there(kernel).then(|| self.file.print())).collect();
@@ -255,7 +256,7 @@ fn names_registers(file: &File<'_>, statement: Statement) -> bool {
     }
 }
 
-/// Whether bytes of debug information may refer to a register. They may have another meaning.
+/// Whether bytes of debug information may refer to a register. The bytes may also mean something else.
 fn has_register(text: &Text<'_>, (first, end): (Token, Token)) -> bool {
     (first.0..end.0).map(Token).any(|token| REGISTER_OPERATION.contains(&text.of(token)))
 }

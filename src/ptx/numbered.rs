@@ -16,7 +16,7 @@ use crate::target::{is_fusible_product, is_fusible_sum};
 /// The most copies of a value that are followed.
 const MOST_COPIES: usize = 4;
 
-/// The most steps from a read to the instruction into which ptxas has folded it.
+/// The most instructions from a read to the instruction into which ptxas has folded the read.
 const MOST_FOLDED: usize = 3;
 
 /// The most readers of a result that are followed.
@@ -31,15 +31,15 @@ pub struct Numbered {
     words: Vec<Vec<String>>,
     /// By register with a product: the lines of the sums that ptxas may fuse with it.
     sums: FxHashMap<String, Vec<u32>>,
-    /// By register: the lines of its readers, in order. 0 for an instruction of several statements.
+    /// By register: the lines of its readers, in order. The line of an instruction of several statements is 0.
     reads: FxHashMap<String, Vec<u32>>,
-    /// By register: the register into which it is copied, alone or packed with others.
+    /// By register: the register into which it is copied, alone or packed with other registers.
     copies: FxHashMap<String, String>,
 }
 
 impl Numbered {
-    /// Returns the register of a word of a statement's result, if the result has `of` words. A statement with one
-    /// result register may become several instructions, each of which computes a part of it.
+    /// Returns the register with a word of a statement's result, if the result has `of` words. A statement with one
+    /// result register may become several instructions, each of which computes a part of the register.
     pub fn register(&self, line: u32, word: u32, of: u32) -> Option<&str> {
         let words = self.words.get(line.checked_sub(1)? as usize)?;
         let (first, rest) = words.split_first()?;
@@ -49,7 +49,7 @@ impl Numbered {
         (words.len() == of as usize).then(|| words.get(word as usize).map(String::as_str)).flatten()
     }
 
-    /// Returns the register that has the value of another register for most of its life. If the only reader of a
+    /// Returns the register that has the value of `register` for most of the value's life. If the only reader of a
     /// register copies it, the value is in the copy from then on.
     pub fn carrier<'n>(&'n self, register: &'n str) -> &'n str {
         let is_read_once = |register: &str| self.reads.get(register).is_some_and(|lines| lines.len() == 1);
@@ -60,10 +60,10 @@ impl Numbered {
         iter::successors(Some(register), copy).take(MOST_COPIES).last().unwrap_or(register)
     }
 
-    /// Returns the loads of a register's value, each with its execution count and the numbers of the reads that it
-    /// serves. They are in the order of the reads. Loads that serve the same read are merged. ptxas folds instructions
-    /// into others, so the reader of a load may be the reader of a read's result. Loads that serve no read are left
-    /// out.
+    /// Returns the loads of a register's value, in the order of the reads. Each load has its execution count and the
+    /// numbers of the reads that it serves. Loads that serve the same read are merged, and loads that serve no read are
+    /// left out. ptxas may fold a read into a later instruction, which uses the read's result. The load then has the
+    /// line of the later instruction's statement as its reader.
     pub fn loads<'l>(
         &self,
         register: &str,
@@ -93,7 +93,8 @@ impl Numbered {
         found
     }
 
-    /// Whether the statement of a line, or a reader of its result after `steps` steps, is on one of the wanted lines.
+    /// Whether the statement of a line, or an instruction that uses its result after `steps` steps, is on one of the
+    /// wanted lines.
     fn leads_to(&self, line: u32, wanted: &BTreeSet<u32>, steps: usize) -> bool {
         if line == 0 || steps == 0 {
             return wanted.contains(&line);
@@ -103,8 +104,8 @@ impl Numbered {
         reading.any(|&next| self.leads_to(next, wanted, steps - 1))
     }
 
-    /// Whether a register has a product that an instruction on one of these lines computes together with a sum. This
-    /// sum is rounded once. It would be rounded twice if the product were spilled.
+    /// Whether a register has a product that ptxas fuses with a sum into an instruction on one of the lines `fused`.
+    /// The fused sum is rounded once. It would be rounded twice if the product were spilled.
     pub fn is_fused(&self, register: &str, fused: &BTreeSet<u32>) -> bool {
         self.sums.get(register).is_some_and(|lines| lines.iter().any(|line| fused.contains(line)))
     }

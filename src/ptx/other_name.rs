@@ -1,5 +1,5 @@
-//! Kernels under another name. ptxas compiles kernels with some words in their names differently, so the name is a
-//! choice.
+//! Kernels under another name. ptxas compiles a kernel differently if its name contains certain words, so a variant may
+//! have another name.
 //!
 //! A file with such a kernel has a comment at its end. The comment restores the kernel's own name in the machine code.
 
@@ -27,9 +27,9 @@ pub struct OtherName {
 }
 
 impl Module<'_> {
-    /// Returns another name for a kernel that has the word in its name. The other name has the same length, lacks the
-    /// word, and occurs nowhere in the file. `None` if there is no such name, or if the function is no kernel.
-    /// O(bytes).
+    /// Returns another name for a kernel whose name contains `cutlass`. The other name has the same length, does not
+    /// contain this word, and occurs nowhere in the file. `None` if there is no such name, or if the function is no
+    /// kernel. O(bytes).
     pub fn other_name(&self, body: &Body) -> Option<OtherName> {
         let own = body.name(self.file());
         if !own.contains(WORD) || body.launch_bounds(self.file()).is_none() {

@@ -11,9 +11,9 @@ use crate::target::repartition_of;
 const MOST: Repartition = Repartition::Increase(256);
 
 impl Module<'_> {
-    /// Returns the requests of a kernel with its bounds. If the kernel calls anything, the requests of every function
-    /// of the file that is no kernel are included. `None` for a function that is no kernel, and if there are no
-    /// requests. O(statements).
+    /// Returns the requests of a kernel with its bounds. If the kernel calls any function, the requests of all device
+    /// functions of the file are included. `None` for a function that is no kernel, and if there are no requests.
+    /// O(statements).
     pub fn register_requests(&self, kernel: &Body) -> Option<RegisterRequests> {
         let bounds = kernel.launch_bounds(self.file())?;
         let mut requests = Vec::new();
@@ -25,7 +25,7 @@ impl Module<'_> {
         (!requests.is_empty()).then_some(RegisterRequests { requests, bounds })
     }
 
-    /// Adds the requests of one body. Returns whether the body calls anything.
+    /// Adds the requests of one body. Returns whether the body calls any function.
     fn read_requests(&self, body: &Body, requests: &mut Vec<Repartition>) -> bool {
         let (file, mut calls) = (self.file(), false);
         let instructions = body.ids().filter(|&id| file.statements().kind(id) == StatementKind::Instruction);

@@ -14,7 +14,7 @@ pub(super) struct Item<'a> {
     /// The first statement, and the statement after the last.
     pub(super) first: Statement,
     pub(super) end: Statement,
-    /// The names that it defines. An item without names stays in every slice.
+    /// The names that the item defines. An item without names stays in every slice.
     pub(super) names: Vec<&'a str>,
 }
 
@@ -39,9 +39,8 @@ impl<'f, 'a> Slicer<'f, 'a> {
         Self { file, items, by_name }
     }
 
-    /// Returns a file with the kernel, the items that it refers to directly or indirectly, and the items of the whole
-    /// file, in order. Statements keep their bytes. `None` if the file has no such function. O(items + bytes of the
-    /// slice).
+    /// Returns a file with the kernel, the items that it refers to directly or indirectly, and the items without names,
+    /// in order. Statements keep their bytes. `None` if the file has no such function. O(items + bytes of the slice).
     pub(super) fn slice(&self, kernel: &str) -> Option<Vec<u8>> {
         let (file, items) = (self.file, &self.items);
         let mut is_kept = vec![false; items.len()];
@@ -86,7 +85,7 @@ pub(super) fn items<'a>(file: &File<'a>) -> Vec<Item<'a>> {
                 let names = declaration.declarators.iter().filter_map(|declarator| declarator.name);
                 names.map(|name| text.str(name)).collect()
             }
-            // The machine code needs no section without labels, and no section whose labels are unused.
+            // A section has the names of its labels. The machine code does not need sections whose labels are unused.
             (StatementKind::Section, Some(Parts::Section(section))) => {
                 let (inside, end) = section.inside;
                 let words = (inside.0..end.0).map(Token).filter(|&token| text.kind(token) == TokenKind::Word);

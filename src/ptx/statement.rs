@@ -1,7 +1,7 @@
 //! Statements: sequences of tokens that cover the file.
 //!
-//! The division looks at few tokens of a statement: the first ones, and the `;` or brace at the end. White space and
-//! comments before a statement belong to it. Nesting is a counter, so any depth is cheap.
+//! The division reads few tokens of a statement: the first tokens, and the `;` or brace at the end. White space and
+//! comments before a statement belong to it. Nesting is only counted, so its depth costs nothing.
 
 use super::text::Text;
 use super::token::{Token, TokenKind};
@@ -147,7 +147,7 @@ struct Cutter<'t, 'a> {
 }
 
 impl Cutter<'_, '_> {
-    /// Moves after the next statement.
+    /// Advances past the next statement.
     fn statement(&mut self) -> Result<StatementKind, Error> {
         let (text, first) = (self.text, self.at);
         match text.kind(first) {
@@ -232,7 +232,7 @@ impl Cutter<'_, '_> {
         self.skip_to_semicolon().map(|()| StatementKind::Variable)
     }
 
-    /// Moves after a header directive with its values, which are separated by commas.
+    /// Advances past a header directive with its values, which are separated by commas.
     fn header(&mut self) -> Result<StatementKind, Error> {
         let text = self.text;
         let is_file = text.of(self.at) == b".file";
@@ -326,7 +326,7 @@ impl Cutter<'_, '_> {
         Err(text.error_at(text.start(first), "this section does not end"))
     }
 
-    /// Reads the head of a function, up to its brace or after its semicolon. A `.pragma` in it has its own semicolon.
+    /// Reads the head of a function, up to its brace or after its semicolon. A `.pragma` inside has its own semicolon.
     fn function(&mut self) -> Result<StatementKind, Error> {
         let (text, first) = (self.text, self.at);
         let mut at = first;
@@ -372,7 +372,7 @@ impl Cutter<'_, '_> {
         None
     }
 
-    /// Moves after the next semicolon outside of braces.
+    /// Advances past the next semicolon outside of braces.
     fn skip_to_semicolon(&mut self) -> Result<(), Error> {
         let (text, first) = (self.text, self.at);
         let mut depth = 0usize;

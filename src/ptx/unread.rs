@@ -1,7 +1,7 @@
-//! Functions that the reader cannot read, so that none is left out without a message.
+//! Functions that the reader cannot read. They are listed so that each is reported.
 //!
-//! The words `.entry` and `.func` are counted independently of statements. A statement that is divided at the wrong
-//! place hides no function.
+//! The words `.entry` and `.func` are counted independently of statements. Even if a statement is divided at the wrong
+//! place, no function is missed.
 
 use std::fmt;
 

@@ -42,7 +42,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, in the order of tables.
+    /// All classes, in the order in which tables list them.
     pub const ALL: [Self; 17] = [
         Self::Arithmetic,
         Self::Double,
@@ -63,7 +63,7 @@ impl Class {
         Self::Unknown,
     ];
 
-    /// Returns the name for readers.
+    /// Returns the name that reports print.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arithmetic => "arithmetic",

@@ -5,7 +5,7 @@
 pub struct Control {
     /// Cycles until the warp's next instruction may issue, 0 to 15.
     pub stall: u8,
-    /// Whether the scheduler stays with this warp. A set bit is the opposite of *yield*.
+    /// Whether the scheduler stays with this warp. If the bit is clear, the warp yields.
     pub keeps: bool,
     /// The scoreboard, 0 to 5, that is set until the results are written.
     pub writes: Option<u8>,

@@ -10,8 +10,8 @@ use super::meaning::Approximation;
 use super::{lower, text};
 use crate::emulate::{Count, Program, Side};
 
-/// The first processor with unknown intervals between instructions. They were mined up to sm_90, and later processors
-/// have others.
+/// The first processor for which the cycles between dependent instructions are unknown. They were mined up to sm_90,
+/// and later processors have other cycles.
 const FIRST_UNKNOWN: u32 = 100;
 
 /// A machine code file, decoded.
@@ -26,12 +26,9 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Decodes the functions of a file. If the decoder does not know a function completely, `disassemble` returns the
-    /// disassembler's text of the file. A line that cannot be read there either ends a launch that reaches it.
-    ///
-    /// # Errors
-    ///
-    /// Errors of `disassemble`.
+    /// Decodes the functions of a file. If the decoder does not know all instructions of a function, `disassemble`
+    /// provides the disassembler's text of the file instead. If a line of this text cannot be read, a launch that
+    /// reaches the line ends.
     pub fn new<E>(
         cubin: &Cubin,
         approximation: Approximation,
@@ -44,8 +41,8 @@ impl Machine {
         Ok(Self { program: lower::program(cubin, &code, approximation), code, processor: cubin.processor })
     }
 
-    /// Returns the places where a kernel's code does not wait for a result or source. Empty from sm_100 on, where the
-    /// intervals are unknown.
+    /// Returns the places where a kernel's code does not wait for a result or source. Empty since sm_100, because the
+    /// required cycles are unknown.
     pub fn hazards(&self, kernel: &str) -> Vec<Finding> {
         if self.processor >= FIRST_UNKNOWN {
             return Vec::new();
@@ -64,7 +61,7 @@ impl Machine {
         counts.into_iter().flatten().map(|count| ((count.line - 1) * BYTES, count)).collect()
     }
 
-    /// Returns the executed instructions of a kernel in the launches of a side.
+    /// Returns the executed instructions of a kernel in the launches of a run.
     pub fn counts(&self, kernel: &str, side: &Side) -> Option<Counts> {
         Some(Counts::new(self.code_of(kernel)?, &side.counts(&self.program, kernel)?))
     }

@@ -23,8 +23,8 @@ pub struct UnreadLine {
     pub text: String,
 }
 
-/// Reads the functions of a disassembler's text. `code` has the bits of their code by name. A line that cannot be read
-/// is listed, and becomes an instruction with the name `?`.
+/// Reads the functions of a disassembler's text. `code` has the bits of each function's code, by name. A line that
+/// cannot be read is listed, and becomes an instruction with the name `?`.
 pub fn read(text: &str, code: &BTreeMap<String, &[u8]>) -> (Vec<Function>, Vec<UnreadLine>) {
     let mut functions = Vec::new();
     let mut unread = Vec::new();
@@ -108,7 +108,7 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
             match operand(part, names) {
                 Some(operand) => operands.push(operand),
                 None if is_literal(part) => {
-                    // Two halves are one immediate.
+                    // Two floating-point constants of halves are one immediate.
                     if literals == 0 {
                         operands.push(Operand::Immediate((bits >> 32) as u32));
                     }
@@ -309,7 +309,8 @@ fn integer(text: &str) -> Option<i64> {
     Some(if negated { number.wrapping_neg() } else { number })
 }
 
-/// Whether immediates of an instruction are two words, the lower first. Other instructions extend one word.
+/// Whether an immediate of an instruction is two words, the lower first. Other instructions have immediates of one
+/// word, which they extend.
 fn has_wide_constant(mnemonic: &str) -> bool {
     matches!(mnemonic, "MOV.64" | "UMOV.64" | "SEL.64" | "USEL.64")
 }

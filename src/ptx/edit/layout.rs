@@ -2,7 +2,8 @@
 //!
 //! A block whose instructions stay in order keeps its bytes. New text is inserted between its statements, and removed
 //! statements are cut out. A block with another order is rewritten. Its other statements stay at their places among the
-//! instructions. Each instruction keeps its source line: a `.loc` is written wherever a wrong one would be in effect.
+//! instructions. Each instruction keeps its source line: a `.loc` is written before an instruction for which a wrong
+//! `.loc` would be in effect.
 
 use rustc_hash::FxHashSet;
 
@@ -82,7 +83,8 @@ impl<'l, 'a> Layout<'l, 'a> {
         for block in self.view.function.blocks() {
             let says = |function: &Function| function.no_unroll(block);
             if says(&self.view.function) != says(&self.applied.function) {
-                // If statements precede the label of a block, the block still begins with its label.
+                // The pragma follows the label of the block. Statements may precede the label, but the block begins
+                // with the label.
                 self.insert(self.end_of(self.view.block_start[block]), "\n\t.pragma \"nounroll\";");
             }
             self.block(block, if without_label.contains(&block) { label_text(block) } else { String::new() })?;
@@ -296,7 +298,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.pieces.push((from, end, Vec::new()));
     }
 
-    /// Records a `.loc` that stays. The places that it is inlined at must precede it.
+    /// Records a `.loc` that stays, and inserts the missing `.loc` statements of the places that it is inlined at.
     fn pass_loc(&mut self, statement: Statement) {
         if self.file.statements().kind(statement) != StatementKind::Loc {
             return;
@@ -317,7 +319,8 @@ impl<'l, 'a> Layout<'l, 'a> {
         text
     }
 
-    /// Returns the missing `.loc` statements of the places that a `.loc` is inlined at. ptxas requires them before it.
+    /// Returns the missing `.loc` statements of the places that a `.loc` is inlined at. ptxas requires these statements
+    /// before the `.loc`.
     fn callers_of(&mut self, loc: Statement) -> String {
         let (mut text, mut at) = (String::new(), loc);
         while let Some((_, Some(caller))) = self.lines.places_of(at)

@@ -4,9 +4,9 @@
 //! whose instruction stays keeps its bytes, except for changed names. New instructions are written. Statements that no
 //! edit concerns keep every byte.
 //!
-//! In the order of the files:
+//! The files:
 //! * [`registers`]: names of new registers, and types that must fit their new uses;
-//! * [`substitutions`]: changed tokens, and the reasons against changes that are impossible;
+//! * [`substitutions`]: changed tokens, and the reasons why changes are impossible;
 //! * [`insertions`]: the PTX of copies, constants, branches, stores to slots and loads;
 //! * [`slots`]: the PTX of accesses to slots and of their addresses, which [`spill::lower`](crate::spill::lower)
 //!   determines;

@@ -89,7 +89,7 @@ impl Registers {
         }
     }
 
-    /// Returns the name of a new register of a class, and chooses the prefixes before the first one.
+    /// Returns the name of a new register of a class. The first call chooses the prefixes.
     pub(super) fn create_with(&mut self, file: &File<'_>, body: &Body, class: RegClass) -> String {
         if self.created.iter().all(|(_, count)| *count == 0) {
             self.choose_prefixes(file, body);

@@ -1,7 +1,7 @@
 //! The PTX of slots that edits create: the names of their arrays and of their address registers.
 //!
-//! The layout of slots and the accesses to them are in [`spill::lower`](crate::spill::lower), which LLVM's side uses,
-//! too.
+//! The layout of slots and the accesses to them are in [`spill::lower`](crate::spill::lower), which the LLVM plugin
+//! uses, too.
 
 use std::collections::BTreeMap;
 

@@ -79,7 +79,8 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         Ok(())
     }
 
-    /// Checks operands without tokens of their own. They must still equal the operand to which they are tied.
+    /// Checks operands that have no tokens of their own. Such an operand must still equal the operand to which it is
+    /// tied.
     fn check_ties(&self, inst: Inst, old: Inst) -> Result<(), String> {
         let (was, is) = (self.view.function.operands(old), self.applied.function.operands(inst));
         for (number, (before, after)) in was.iter().zip(is).enumerate() {
@@ -133,7 +134,8 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         Ok(())
     }
 
-    /// Makes the type of a replacing register fit: it is the same, or an untyped one.
+    /// Makes a register fit the instructions of the register that it replaces. If the types of both registers differ,
+    /// the replacing register becomes untyped.
     fn fit_types(&mut self, was: VReg, is: VReg) -> Result<(), String> {
         if !self.registers.is_old(is) {
             return Ok(());
@@ -205,7 +207,7 @@ fn changed_modifiers(file: &File<'_>, view: &View<'_>, applied: &Applied, inst: 
         .collect()
 }
 
-/// Returns the value of operand `number` as a new offset, if there was none after the base.
+/// Returns the value of operand `number` if it is a new offset: the address had no offset after the base.
 fn new_offset(view: &View<'_>, old: Inst, number: u32, is: &[Operand]) -> Option<i64> {
     let before = view.function.operands(old).get(number as usize)?;
     match (before.value, is[number as usize].value) {

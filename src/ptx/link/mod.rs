@@ -5,7 +5,7 @@
 //! * Data with a name in the source is one object, our own. The host and other files may see it, and code may write it.
 //! * Constant data that the compiler created, shared memory and functions may be copied. Clashing names are changed.
 //!
-//! A kernel for which this is impossible keeps its body, and the reason is reported. In the order of the files:
+//! A kernel for which this is impossible keeps its body, and the reason is reported. The files:
 //! * [`names`]: kernels and variables of both files that come from the same source;
 //! * [`symbols`]: the kinds of names, and their uses; [`variable`]: the memory of variables;
 //! * [`signature`]: whether parameters and launches fit; [`writes`]: the variables that code may write;
@@ -42,7 +42,7 @@ pub struct Linker<'f, 'a> {
     own: &'f Module<'a>,
     /// The PTX version of the result, if our own version is older.
     version: Option<&'a str>,
-    /// For each of our kernels that the other file has, too, its name there.
+    /// The name of each of our kernels in the other file. Kernels that the other file lacks are left out.
     counterparts: FxHashMap<&'a str, &'a str>,
 }
 
@@ -154,7 +154,8 @@ impl<'f, 'a> Linker<'f, 'a> {
         if let Some(name) = parameters.values().find(is_taken) {
             return Err(format!("'{name}' is the name of a parameter, and has another meaning in the kernel"));
         }
-        // Our debug information may refer to places in the old body, or by chance in the new one.
+        // Our debug information may refer to labels in the old body. By chance, labels of the new body may have the
+        // same names.
         let uses_of_own = ours.uses(own);
         let labels = || uses_of_own.iter().chain([&uses]).flat_map(|uses| &uses.locals);
         if let Some(label) = labels().find(|label| ours.in_strings.contains(*label)) {
@@ -200,7 +201,8 @@ impl<'f, 'a> Linker<'f, 'a> {
     }
 }
 
-/// Whether code for one target runs on another target. Both are the values of `.target`, the processor first.
+/// Whether code for one target runs on another target. `code` and `on` are the values of `.target`, the processor
+/// first.
 fn runs_on(code: &[&str], on: &[&str]) -> bool {
     let ([code, code_modes @ ..], [on, on_modes @ ..]) = (code, on) else { return false };
     let number = |cpu: &str| cpu.strip_prefix("sm_").and_then(|rest| rest.parse::<u32>().ok());

@@ -17,11 +17,11 @@ const ANONYMOUS: &str = "_GLOBAL__N_";
 /// The suffix that clang adds to static kernels and variables with `-fgpu-rdc`. A hash follows it.
 const CLANG_STATIC: [&str; 2] = ["__intern__", "__static__"];
 
-/// The prefix that nvcc adds with `-rdc=true`. It is followed by a length, `__`, and this number of characters of the
-/// file's name and a hash.
+/// The prefix that nvcc adds with `-rdc=true`. It is followed by a length, by `__`, and by the file's name and a hash.
+/// The length counts the characters of the name and the hash.
 const NVCC_STATIC: &str = "__nv_static_";
 
-/// The longest name that is read. The time is quadratic in the bytes in the worst case.
+/// The longest name that is read. In the worst case, the time is quadratic in the length.
 const LONGEST: usize = 1 << 14;
 
 /// The namespace in which nvcc puts `static` functions that are template arguments.
@@ -33,7 +33,7 @@ pub(super) fn counterparts<'a>(ours: &[&'a str], theirs: &[&'a str]) -> FxHashMa
     let mut found = FxHashMap::default();
     pair(&mut found, ours, theirs, |name| name.into());
     pair(&mut found, ours, theirs, as_in_source);
-    // If only one of two names has the namespace, the numbers of their back references differ.
+    // If only one of two names has nvcc's internal namespace, the numbers of their back references differ.
     for of_nvcc in [true, false] {
         let that_have = |names: &[&'a str], has: bool| {
             let names = names.iter().copied().filter(|name| name.contains(NVCC_INTERNAL) == has);
@@ -69,8 +69,8 @@ fn pair<'a>(
 
 /// Returns the identifiers, literals, types and references of a mangled name in order. Delimiters and the numbers of
 /// references are left out, because an additional namespace shifts these numbers. Different instances of a template
-/// have different parts. Overloads that differ only in their references have the same parts, so none of them is
-/// matched.
+/// have different parts. Overloads that differ only in their references have the same parts, so none of these overloads
+/// is matched.
 fn parts_of(name: &str) -> String {
     let (mut rest, mut parts) = (name, String::new());
     while let Some((piece, end)) = first_piece(rest) {
@@ -117,9 +117,9 @@ enum Piece<'n> {
     /// An identifier, after its length.
     Identifier(&'n str),
     Literal,
-    /// A back reference, a template parameter, or the bounds of an array: digits that are no length.
+    /// A back reference, a template parameter, or the bounds of an array: digits that are not a length.
     Reference,
-    /// A letter, or a number that is no length of the following identifier.
+    /// A letter, or a number that is not the length of the following identifier.
     Other,
 }
 

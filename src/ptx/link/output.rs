@@ -55,8 +55,8 @@ pub(super) fn replace<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replaceme
     patch
 }
 
-/// Returns our names of the other file's symbols, if they differ: the names of copies, and of our symbols that stand
-/// for them.
+/// Returns our names of the other file's symbols, if they differ: the names of copies, and of our symbols that replace
+/// them.
 fn names<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replacement<'a>]) -> BTreeMap<&'a str, String> {
     let copied: BTreeSet<usize> = replacements.iter().flat_map(|one| one.needs.copied.keys().copied()).collect();
     let all = copied.iter().flat_map(|&number| resolver.other.items[number].names.iter().copied());

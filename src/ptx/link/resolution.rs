@@ -1,5 +1,4 @@
-//! Symbol resolution: the other file's symbols that our symbols stand for, and the symbols that are copied, with their
-//! names.
+//! Symbol resolution: a symbol of the other file is replaced by a symbol of our file, or is copied under a free name.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +18,7 @@ use crate::target::SYSTEM_FUNCTIONS;
 /// The resolution of a symbol of the other file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Our symbol stands for it: the symbol of the same name, or [`Resolver::name_of_ours`].
+    /// A symbol of our file replaces it: the symbol of the same name, or [`Resolver::name_of_ours`].
     Ours,
     /// The symbol is copied into our file.
     Copied,
@@ -97,7 +96,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
     }
 
     /// Returns the first source variable that our kernel accesses and the other kernel does not. The other compiler may
-    /// have folded a variable for which it saw no writes, although other code writes it.
+    /// have folded a variable to which it saw no writes, although other code writes the variable.
     pub(super) fn ignored(&self, own: &Uses<'a>, uses: &Uses<'a>) -> Result<Option<&'a str>, String> {
         let theirs = self.other.data_of(uses)?;
         let served: FxHashSet<&str> = theirs.iter().map(|name| self.name_of_ours(name)).collect();
@@ -238,7 +237,8 @@ impl<'f, 'a> Resolver<'f, 'a> {
         Ok((uses, needs))
     }
 
-    /// Returns a name for a copy: its own name, if our file does not contain this word.
+    /// Returns a name for a copy. It is the symbol's own name if our file has no symbol of this name. Otherwise, a
+    /// number is added, and neither file contains the result.
     pub(super) fn name_of_copy(&self, name: &str) -> String {
         let has = |name: &str| self.own.symbol(name).is_some();
         if !has(name) {
@@ -264,8 +264,8 @@ fn is_literal(name: &str) -> bool {
     ["$str", "_$_str"].iter().any(|first| name.starts_with(first))
 }
 
-/// Whether a compiler made up a name, such as `$str$1` and `__unnamed_2`. No source refers to it, so the host does not,
-/// either.
+/// Whether a compiler invented the name, such as `$str$1` and `__unnamed_2`. No source refers to the name, so the host
+/// does not refer to it, either.
 fn is_of_compiler(name: &str) -> bool {
     name.contains('$') || name.starts_with("__unnamed_")
 }

@@ -42,11 +42,11 @@ pub(super) struct Use<'a> {
 /// The names that a function or a variable uses and declares.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses<'a> {
-    /// The words that no declaration of the item explains: symbols of the file, special registers, and PTX keywords.
+    /// The words that the item does not declare: symbols of the file, special registers, and PTX keywords.
     pub(super) uses: Vec<Use<'a>>,
     /// The names that a function declares, parameters included.
     pub(super) locals: FxHashSet<&'a str>,
-    /// The prefixes that it declares with a count, such as `%r<10>`.
+    /// The prefixes that the function declares with a count, such as `%r<10>`.
     counted: Vec<&'a str>,
     /// All occurrences of parameters, in declarations and uses.
     pub(super) parameters: Vec<Use<'a>>,
@@ -113,13 +113,13 @@ impl<'f, 'a> Symbols<'f, 'a> {
         Self { file, items, by_name, aliases, in_strings, in_sections, directives }
     }
 
-    /// Returns the sections that only debug information needs, and no source line.
+    /// Returns the sections that debug information needs and source lines do not.
     pub(super) fn sections_apart_from_lines(&self) -> impl Iterator<Item = &Item<'a>> {
         let is_section = |item: &&Item<'a>| self.file.statements().kind(item.first) == StatementKind::Section;
         self.items.iter().filter(is_section).filter(|item| !is_of_lines(self.file, item.first))
     }
 
-    /// Returns the names of data that code of all blocks sees.
+    /// Returns the names of data that the code of all blocks sees.
     pub(super) fn data(&self) -> Vec<&'a str> {
         let names = self.items.iter().flat_map(|item| item.names.iter().copied());
         names.filter(|name| self.is_data(name)).collect()

@@ -135,7 +135,7 @@ impl<'a> Variable<'a> {
         self.space == ".shared" && self.linkage == Linkage::Extern && self.shape.bytes.is_none()
     }
 
-    /// Whether both are the same data that no source writes: `const` device variables, which clang puts in constant
+    /// Whether both variables hold the same constant data: a `const` device variable, which clang puts in constant
     /// memory and nvcc in global memory. The compilers agree on the memory of other variables.
     pub(super) fn is_constant_like(&self, other: &Self) -> bool {
         let is_internal = |one: &Self| one.linkage == Linkage::Internal && one.is_initialised;

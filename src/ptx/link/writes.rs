@@ -22,9 +22,9 @@ const HARMLESS: [&str; 11] =
 
 /// The effect of a statement on addresses.
 enum Step<'a> {
-    /// The first words may get the addresses of the second words.
+    /// The words of the first list may get the addresses that the words of the second list have.
     Flow(Vec<&'a str>, Vec<&'a str>),
-    /// The addresses of the words are written to, or escape.
+    /// The variables at the addresses that the words have are written, or the addresses escape.
     Escape(Vec<&'a str>),
     /// These names are declared anew.
     Forget(Vec<&'a str>),
@@ -38,7 +38,7 @@ pub(super) fn written<'a>(symbols: &Symbols<'_, 'a>) -> FxHashSet<&'a str> {
         match symbols.file.statements().kind(item.first) {
             StatementKind::Function if symbols.has_body(number) => match symbols.uses(number) {
                 Ok(uses) => in_function(symbols, number, &uses, &mut written),
-                // If the function is not understood, all names in it count.
+                // If the function is not understood, all names in it count as written.
                 Err(_) => {
                     let statements = (item.first.0..item.end.0).map(Statement);
                     let words = statements.flat_map(|statement| words(symbols.file, statement));
@@ -62,7 +62,8 @@ fn in_function<'a>(symbols: &Symbols<'_, 'a>, number: usize, uses: &Uses<'a>, wr
         return;
     }
     let steps = steps(symbols, number);
-    // Names that are declared anew for each call get their addresses again in each iteration.
+    // Each call declares some names anew. Each pass over the code forgets and adds the addresses of these names, which
+    // is no progress.
     let of_call: FxHashSet<&str> = steps
         .iter()
         .flat_map(|step| match step {

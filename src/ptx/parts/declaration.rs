@@ -42,7 +42,7 @@ pub enum Specifier {
 pub struct Declarator {
     /// The name. `None` for an unnamed parameter.
     pub name: Option<Token>,
-    /// `<10>`: ten registers with numbers after the name.
+    /// `<10>`: ten registers, whose names are the name with a number.
     pub count: Option<Token>,
     /// The dimensions of an array: the first token in the brackets, and the closing bracket.
     pub dimensions: Vec<(Token, Token)>,
@@ -115,7 +115,7 @@ impl Declaration {
         })
     }
 
-    /// Returns the words of the declaration without a value.
+    /// Returns the specifiers that are single words, without a value.
     pub fn words<'s, 'a>(&'s self, text: &'s Text<'a>) -> impl DoubleEndedIterator<Item = &'a str> + 's {
         self.specifiers.iter().filter_map(|specifier| match specifier {
             Specifier::Word(word) => Some(text.str(*word)),
@@ -192,7 +192,7 @@ impl Declarator {
     }
 }
 
-/// Reads the tokens up to the closing bracket, and moves after it.
+/// Reads the tokens up to the closing bracket, and the bracket.
 pub(super) fn balanced(reader: &mut Reader<'_, '_>, brackets: &[u8; 2]) -> Option<(Token, Token)> {
     let first = reader.peek()?;
     let mut depth = 0usize;

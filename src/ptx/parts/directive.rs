@@ -58,8 +58,8 @@ pub struct Section {
     pub inside: (Token, Token),
 }
 
-/// Reads a directive and its values, without its semicolon. A list in parentheses counts as separate words, numbers and
-/// characters: no current directive has such a list.
+/// Reads a directive and its values, without its semicolon. No current directive has a list in parentheses. Such a list
+/// would be read as separate words, numbers and characters.
 pub(super) fn read_values(reader: &mut Reader<'_, '_>) -> Option<Values> {
     let word = reader.of_kind(TokenKind::DotWord)?;
     let (mut values, mut depth) = (Vec::new(), 0usize);

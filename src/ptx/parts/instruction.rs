@@ -80,7 +80,7 @@ impl Instruction {
 }
 
 fn operands(reader: &mut Reader<'_, '_>) -> Option<Vec<Operand>> {
-    // The semicolon ends an operand, too.
+    // A semicolon ends the last operand.
     let before_semicolon = reader.before(b';')?;
     let mut inside = before_semicolon;
     let operands = operand::operands(&mut inside, 0)?;

@@ -23,7 +23,7 @@ use directive::{read_values, write_values};
 use reader::Reader;
 use writer::Writer;
 
-/// The most tokens of an instruction whose parts are read. No real instruction has as many.
+/// The most tokens of an instruction whose parts are read. Real instructions have fewer tokens.
 const MOST_TOKENS: usize = 1 << 16;
 
 /// The parts of a statement.

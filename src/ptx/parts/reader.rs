@@ -63,7 +63,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         if self.peek_kind()? == kind { self.next() } else { None }
     }
 
-    /// Reads a word with a dot that is in a list.
+    /// Reads the next token if it is one of the words, each of which begins with a dot.
     pub(super) fn one_of(&mut self, words: &[&str]) -> Option<Token> {
         let token = self.peek()?;
         let is_one = words.iter().any(|word| self.text.of(token) == word.as_bytes());

@@ -1,7 +1,8 @@
 //! Writes statements from their parts.
 //!
 //! The parts define the order of the words and all punctuation. White space and comments come from the original
-//! statement: those before its first, second, … token. Parts that differ from the original statement give other bytes.
+//! statement: each written token gets the white space and comments before the original token with the same number.
+//! Parts that differ from the original statement give other bytes.
 
 use crate::ptx::text::Text;
 use crate::ptx::token::{Token, TokenKind};

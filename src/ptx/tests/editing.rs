@@ -118,7 +118,7 @@ fn split_edges() {
             "bra.uni $L__BB0_1;",
         ],
     );
-    // The fall-through edge gets a branch, and its target a label.
+    // The fall-through edge gets a branch, and the target of the edge gets a label.
     expect(
         "split-edge bb3 from bb1 to bb2",
         &[],
@@ -127,7 +127,8 @@ fn split_edges() {
 }
 
 /// Slots are in local memory, at an address that ptxas does not know, or are a thread's part of an array in shared
-/// memory. The start computes the addresses, with the size of a slot for each.
+/// memory. The code at the start of the function computes the addresses. For shared memory, it multiplies the thread's
+/// index by the size of a slot.
 #[test]
 fn slots() {
     expect(
@@ -237,8 +238,8 @@ fn slots_of_128_bits() {
     }
 }
 
-/// A kernel with blocks of any size computes their size, and its array allows for it. Slots of two bytes are two bytes
-/// apart.
+/// If `.reqntid` is absent, the code computes the dimensions of the block, and the array has space for the most
+/// threads. Slots of two bytes are two bytes apart.
 #[test]
 fn threads_and_halves() {
     let body = "\t.reg .b16 \t%rs<2>;\n\tld.global.b16 \t%rs1, [g];\n\tst.global.b16 \t[g], %rs1;\n\tret;";
@@ -290,8 +291,8 @@ fn source_lines() {
     );
 }
 
-/// Impossible edits are refused: a register that keeps its old value must be one register, a scope hides a name, and
-/// debug information refers to registers.
+/// Edits are refused if they would split a register that keeps its old value, if a scope hides a name, and if debug
+/// information refers to registers.
 #[test]
 fn refusals() {
     let conditional =

@@ -48,8 +48,8 @@ fn every_instruction_has_a_line() {
     }));
 }
 
-/// Each word of a statement's result is in the register that the statement names for it. If a statement has one
-/// register, all words are in it.
+/// Each word of a statement's result is in the register that the statement names for this word. If a statement has one
+/// register, all words are in this register.
 #[test]
 fn registers_of_words() {
     let numbered = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right").numbered();
@@ -62,7 +62,7 @@ fn registers_of_words() {
     assert_eq!([5, 7, 0, 99].map(|line| numbered.register(line, 0, 1)), [None; 4]);
 }
 
-/// A value that is only packed is in the packed register.
+/// A value whose only reader packs or copies it is in the register of the result.
 #[test]
 fn carriers() {
     let numbered = numbered(
@@ -72,8 +72,8 @@ fn carriers() {
     assert_eq!(carriers, ["%rd1", "%rd1", "%rd1", "%rd1", "%r4"]);
 }
 
-/// A load serves the reads whose lines its readers have. If there are none, it serves the reads that lead to one of
-/// these lines. Loads of the same read are merged, and loads without a read are left out.
+/// A load serves the reads that are on the lines of the load's readers. If there are no such reads, it serves the reads
+/// whose results reach one of these lines. Loads of the same read are merged, and loads without a read are left out.
 #[test]
 fn reads_of_loads() {
     let numbered = numbered(

@@ -14,7 +14,8 @@ fn names(text: &str) -> Vec<String> {
 }
 
 /// Returns the number of functions in a file, with or without bodies. The words `.entry` and `.func` are counted
-/// without the reader. A word ends at white space, a bracket or a semicolon. Comments and strings have no words.
+/// without the project's reader. A word ends at white space, a bracket or a semicolon. Words in comments and strings do
+/// not count.
 fn count(text: &str) -> usize {
     let (mut code, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -157,11 +158,12 @@ fn none_is_lost() {
     }
     const STRANGE: [&str; 9] =
         [".pragma \"x\";", ".odd 1", ".odd(1)", "= 3", "word", ".pragma \"x\"; = ;", "[", ".alias a, b;", ", ,"];
-    // All possible replacements are made, so the test does not depend on the number of random draws.
+    // All possible replacements are made, so the test does not depend on random draws.
     let mut named = [0; STRANGE.len()];
     for text in &texts {
         let functions = [".entry", ".func"].into_iter().flat_map(|word| text.match_indices(word));
-        // Before the word of a function, and after the closing parenthesis of its parameters.
+        // Unknown words are inserted before the word of a function, and after the closing parenthesis of its
+        // parameters.
         let places = functions.flat_map(|(at, _)| [at, at + text[at..].find('{').unwrap_or(0)]);
         for (at, number) in places.flat_map(|at| (0..STRANGE.len()).map(move |number| (at, number))) {
             let changed = format!("{}{} {}", &text[..at], STRANGE[number], &text[at..]);

@@ -138,8 +138,8 @@ fn pragmas_of_loops() {
     }
 }
 
-/// A scope is one instruction, and its own names hide the function's names. Its results that are written before its
-/// last read are early-clobber.
+/// A scope is one instruction, and its own names hide the function's names. A result that is written before the scope's
+/// last read is early-clobber.
 #[test]
 fn scopes() {
     let scope = insts("{ .reg .b32 %r5; mov.b32 %r5, %r1; add.s32 %r2, %r5, %r5; xor.b32 %r3, %r4, %r2; }");
@@ -154,7 +154,7 @@ fn scopes() {
     assert!(waits[0].contains("opaque"), "{waits:?}");
 }
 
-/// A call with its parameters is one instruction, which calls a known function.
+/// A call with its parameters is one instruction. The called function is known.
 #[test]
 fn calls() {
     let call =
@@ -174,8 +174,8 @@ fn asynchronous_instructions() {
     assert!(insts[1].matches("def implicit").count() + insts[1].matches("implicit %").count() >= 8, "{insts:?}");
 }
 
-/// A wait has the registers of the groups that may be in flight there. Groups that an earlier wait for all has
-/// completed are excluded. Groups that the wait does not cover and instructions outside of groups are included.
+/// A wait has the registers of the groups that may be in flight at the wait. Groups are excluded if an earlier wait for
+/// all groups has completed them. Groups that the wait does not cover and instructions outside of groups are included.
 #[test]
 fn waits_for_what_is_in_flight() {
     let product = |registers: &str| {
@@ -252,8 +252,8 @@ fn results_come_with_the_wait() {
     assert!(all[1].contains("tied") && all[1].contains("wgmma.wait_group"), "{all:?}");
 }
 
-/// A parameter of a device function is loaded as if it were never written, unless the function takes the address of
-/// one. A kernel's parameters are in memory that is never written.
+/// A parameter of a device function is loaded as if it were never written, unless the function takes the address of a
+/// parameter. A kernel's parameters are in memory that is never written.
 #[test]
 fn parameters_that_may_be_written() {
     let reads = |head: &str, body: &str| {

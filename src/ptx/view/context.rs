@@ -61,7 +61,8 @@ pub(super) struct Context<'f, 'a> {
     pub(super) file: &'f File<'a>,
     pub(super) names: Names<'a>,
     pub(super) parameters: FxHashSet<&'a str>,
-    /// Whether it is a device function that takes the address of a parameter, through which it may write the parameter.
+    /// Whether it is a device function that takes the address of a parameter. The function may then write the
+    /// parameter.
     pub(super) may_write_parameters: bool,
     pub(super) facts: &'f Facts<'a>,
     own_shared: SharedVariables<'a>,
@@ -120,7 +121,7 @@ impl<'f, 'a> Context<'f, 'a> {
         Ok(context)
     }
 
-    /// Whether a parameter occurs elsewhere than as the base of an address.
+    /// Whether a parameter has a use other than as the base of an address.
     fn takes_addresses(&self, body: &Body) -> bool {
         let (statements, text) = (self.file.statements(), self.file.text());
         if self.parameters.is_empty() || body.statements.is_empty() {

@@ -5,8 +5,8 @@ use crate::function::{Block, Effects, MemorySpace, Operand, OperandFlags, RegCla
 use crate::ptx::statement::Statement;
 use crate::ptx::token::Token;
 
-/// An operand and its tokens: the name of its register, or the offset of an address with its sign. Operands that are
-/// not written in the PTX, and other kinds, have no tokens.
+/// An operand and its tokens: the name of its register, or the offset of an address with its sign. Operands of other
+/// kinds and operands that the PTX does not contain have no tokens.
 #[derive(Clone, Debug)]
 pub(super) struct DraftOperand {
     pub(super) operand: Operand,
@@ -47,8 +47,9 @@ impl DraftInst {
         self.operands.push(DraftOperand { operand, tokens });
     }
 
-    /// Adds reads of the old values for definitions from `first` on without a tied operand, which keep a part or are
-    /// under a predicate. An operand number that a tie cannot express is an error.
+    /// Ties each definition, from operand `first` on, to an added read of the old value, unless the definition is
+    /// already tied. Such definitions keep a part of the register or are under a predicate. The error is an operand
+    /// number that is too large for a tie.
     pub(super) fn keep_old_values(&mut self, first: usize) -> Result<(), String> {
         for def in first..self.operands.len() {
             let operand = self.operands[def].operand;
@@ -63,7 +64,7 @@ impl DraftInst {
         Ok(())
     }
 
-    /// Adds reads of the old values for registers of several parts, of which one is written.
+    /// Adds reads of the old values for registers with several parts, because the instruction writes only one part.
     pub(super) fn keep_old_values_of_parts(&mut self, names: &Names<'_>) -> Result<(), String> {
         let is_in_parts =
             |operand: &DraftOperand| operand.operand.def().is_some_and(|reg| names.class(reg) == RegClass::Other);

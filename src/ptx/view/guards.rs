@@ -78,7 +78,7 @@ fn reg_is_completed(insts: &[DraftInst], reg: VReg, predicate: VReg, is_negated:
         let is_same = inst.guard == Some((predicate, is_negated));
         let is_complement = inst.guard == Some((predicate, !is_negated));
         let defines = |reg| inst.operands.iter().any(|operand| operand.operand.def() == Some(reg));
-        // A read that belongs to the instruction's own definition only keeps the old value.
+        // A tied read of the instruction's own definition only keeps the old value.
         let reads = inst.operands.iter().any(|operand| {
             operand.operand.read_reg() == Some(reg) && !operand.operand.flags.contains(OperandFlags::IMPLICIT)
         });

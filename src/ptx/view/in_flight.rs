@@ -42,10 +42,11 @@ pub(super) fn keep_in_flight(
     Ok(())
 }
 
-/// The registers that may be in flight, as bits by their numbers among all registers of asynchronous instructions.
+/// The registers that may be in flight, as bits. The position of a bit is the register's number among all registers of
+/// asynchronous instructions.
 #[derive(Clone)]
 struct InFlight {
-    /// Registers of groups that the next wait for all completes.
+    /// Registers of groups, which the next wait for all groups completes.
     committed: Vec<u64>,
     /// Registers of instructions outside of groups: not yet in a group, or of a kind without groups. No processor has
     /// both kinds.

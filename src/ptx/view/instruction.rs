@@ -168,7 +168,7 @@ fn call(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction) {
     }
 }
 
-/// Adjusts the effects by the operands. A load of the function's own parameter is pure unless the function may write
+/// Adjusts the effects to the operands. A load of the function's own parameter is pure unless the function may write
 /// it. A load of a call's result is not pure.
 fn finish_effects(context: &Context<'_, '_>, inst: &mut DraftInst, parts: &Instruction, mnemonic: &str) {
     let accesses_parameters = mnemonic.split('.').any(|word| word.starts_with("param"));

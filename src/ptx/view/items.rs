@@ -16,7 +16,7 @@ use crate::ptx::token::Token;
 pub(in crate::ptx) struct Item {
     /// The first statement.
     pub(in crate::ptx) first: Statement,
-    /// The last statement: the same, or the closing brace of the scope.
+    /// The last statement: the first statement itself, or the closing brace of the scope.
     pub(in crate::ptx) last: Statement,
     pub(in crate::ptx) block: Block,
 }
@@ -47,7 +47,7 @@ fn is_terminator(word: &str) -> bool {
     matches!(word, "bra" | "brx" | "ret" | "exit")
 }
 
-/// Returns the labels that are branch targets, in lists and by themselves.
+/// Returns the labels that are branch targets, of single branches and of lists.
 fn targets<'a>(file: &File<'a>, body: &Body) -> FxHashSet<&'a str> {
     let text = file.text();
     let mut targets = FxHashSet::default();
@@ -106,7 +106,7 @@ impl<'a> Items<'a> {
         // Whether the last item ends its block, and whether the block has a label but no item.
         let (mut has_ended, mut is_fresh) = (false, false);
         let mut pending: Option<&'a str> = None;
-        // Whether a pragma is here that no instruction follows yet.
+        // Whether a pragma precedes the next instruction.
         let mut is_ahead = false;
         let mut at = body.statements.start;
         while at < body.statements.end {
@@ -170,7 +170,7 @@ impl<'a> Items<'a> {
             at = Statement(last.0 + 1);
         }
         if has_ended {
-            // Control never reaches the next instruction, unless a predicate is false at the end.
+            // Control never reaches the end of the body, unless the last instruction has a false predicate.
             let last = items.items.last().map(|item| item.first);
             let is_guarded = last.is_some_and(|last| text.is(text.skip_trivia(statements.first(last)), b'@'));
             if is_guarded {

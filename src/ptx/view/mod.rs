@@ -1,6 +1,6 @@
 //! Views of PTX functions for passes.
 //!
-//! In the order of the files:
+//! The files:
 //! * [`items`]: instructions and scopes of a body, and their blocks;
 //! * [`names`], [`context`]: registers, symbols and parameters;
 //! * [`instruction`], [`operands`], [`moves`]: one instruction, its operands, and LLVM's names of moves and accesses;

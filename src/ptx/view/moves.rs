@@ -67,7 +67,7 @@ impl Flattener<'_, '_, '_> {
         Some(if bits == 64 { "LEA_ADDRi64" } else { "LEA_ADDRi" }.to_owned())
     }
 
-    /// Returns the name of a move of an address. `None` for a special register.
+    /// Returns LLVM's name of a move of a symbol's address. `None` for a special register.
     fn symbol_name(&mut self, bits: u32, name: &Name) -> Option<String> {
         let word = self.context.file.text().str(name.word);
         if name.part.is_some() || word.starts_with('%') || word == "_" || !matches!(bits, 32 | 64) {

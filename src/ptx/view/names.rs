@@ -19,9 +19,9 @@ pub(in crate::ptx) struct Declared {
 /// A register of the view, as it is declared in PTX.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ptx) struct RegisterName {
-    /// A token with its name.
+    /// A token with the register's name.
     pub(in crate::ptx) token: Token,
-    /// The number of its declaration.
+    /// The number of the register's declaration.
     pub(in crate::ptx) declaration: u32,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::ptx) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Adds a declaration of registers. The error means that it is not understood.
+    /// Adds a declaration of registers. `Err` if the declaration is not understood.
     pub(in crate::ptx) fn declare(&mut self, file: &File<'a>, declaration: &Declaration) -> Result<(), ()> {
         let text = file.text();
         let is_vector = declaration.words(text).any(|word| matches!(word, ".v2" | ".v4" | ".v8"));

@@ -19,7 +19,7 @@ use crate::target::ptx::{Control, Meaning, Writes};
 /// The deepest nesting of scopes in a function with a view.
 const DEEPEST: usize = 16;
 
-/// The numbers that LLVM puts before an operand of inline assembly: its kind, for one register.
+/// Flag words before an operand of LLVM inline assembly: three kinds with one register, and the mark of a tie.
 const WRITTEN: i64 = 10;
 const WRITTEN_EARLY: i64 = 11;
 const READ: i64 = 9;
@@ -37,7 +37,7 @@ struct Use {
     last_read: usize,
     /// Whether the incoming value may be the outgoing value.
     keeps_old: bool,
-    /// Whether the register is always written.
+    /// Whether the scope always writes the register.
     is_defined: bool,
 }
 
@@ -49,7 +49,7 @@ struct Walk<'c, 'f, 'a> {
     /// The registers of the function in the order of their first occurrence.
     order: Vec<VReg>,
     time: usize,
-    /// Whether the rest may execute several times or not at all.
+    /// Whether the rest of the scope may execute several times or not at all.
     is_conditional: bool,
     effects: Effects,
     spaces: Vec<MemorySpace>,
@@ -84,7 +84,7 @@ pub(super) fn scope<'a>(context: &mut Context<'_, 'a>, item: &Item) -> Result<Dr
 fn labels<'a>(context: &Context<'_, 'a>, item: &Item) -> FxHashSet<&'a str> {
     let (file, ids) = (context.file, item.first.0..=item.last.0);
     let is_label = |&statement: &Statement| file.statements().kind(statement) == StatementKind::Label;
-    // The label of a prototype or a list is not reached by control.
+    // Control does not reach the label of a prototype or of a list.
     let is_place = |statement: &Statement| {
         !matches!(
             file.statements().kind(Statement(statement.0 + 1)),
@@ -258,11 +258,11 @@ impl<'a> Walk<'_, '_, 'a> {
     fn finish(mut self, item: &Item) -> Result<DraftInst, String> {
         let mut inst = empty(item);
         let order = std::mem::take(&mut self.order);
-        // A register that is written before the last read of another one must not share its place (early clobber).
+        // A register that is written before the last read gets a location of its own (early clobber).
         let last_read = self.uses.values().map(|one| one.last_read).max().unwrap_or_default();
         let mut groups: Vec<(i64, DraftOperand, Option<usize>)> = Vec::new();
         let mut spelled: FxHashMap<Token, usize> = FxHashMap::default();
-        // The order is the order of the text, independent of register names.
+        // The operands are in the order of the text, independent of register names.
         let mut written: Vec<VReg> = order.iter().copied().filter(|reg| !self.uses[reg].writes.is_empty()).collect();
         written.sort_by_key(|reg| self.uses[reg].writes.first().copied());
         for reg in written {
@@ -329,7 +329,7 @@ impl<'a> Walk<'_, '_, 'a> {
         let symbol = self.context.symbol(text);
         inst.push(ViewOperand::plain(Value::Symbol(symbol)));
         inst.push(ViewOperand::immediate(i64::from(!inst.effects.is_pure())));
-        // Operands follow their descriptions.
+        // Each operand follows its flag word.
         let place = |group: usize| u16::try_from(3 + 2 * group).map_err(|_| "a scope has too many operands".to_owned());
         for (number, (word, mut operand, tied)) in groups.into_iter().enumerate() {
             inst.push(ViewOperand::immediate(word));

@@ -59,7 +59,7 @@ fn is_made_by(live: &LiveRanges, value: ValueNumber, inst: Inst) -> bool {
     matches!(live.value_def(value), ValueDef::Inst { inst: maker, .. } if maker == inst)
 }
 
-/// Joins values that meet, values of tied operands, and values that one instruction defines.
+/// Joins values that meet at the start of a block, values of tied operands, and values that one instruction defines.
 fn join_values(
     function: &Function,
     cfg: &Cfg,

@@ -1,6 +1,6 @@
 //! Attribute sections: `.nv.info` for the file, `.nv.info.NAME` for a kernel.
 //!
-//! NVIDIA does not document the format. It was found by a comparison of bytes with the output of `cuobjdump -elf`. An
+//! NVIDIA does not document the format. It was derived from the bytes of cubins and the output of `cuobjdump -elf`. An
 //! attribute has a byte for its form, a byte for its number, and two more bytes. The two bytes are the value, or the
 //! length of the value that follows.
 
@@ -22,7 +22,8 @@ pub const REQUIRED_THREADS: u8 = 0x10;
 /// The stack bytes of a function and all its callees.
 pub const MIN_STACK_SIZE: u8 = 0x12;
 
-/// Returns the attributes of known forms, up to a truncated one: numbers, and positions of the values.
+/// Returns the attributes of known forms: each attribute's number, and the position of its value. The list ends at the
+/// first truncated attribute.
 pub fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(&[form, number, low, high]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {

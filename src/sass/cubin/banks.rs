@@ -31,7 +31,8 @@ pub(crate) enum Word {
     Descriptor(u8),
 }
 
-/// The known words and their offsets in bytes: before sm_90, additional words of sm_90, and since sm_100.
+/// The known words and their offsets in bytes. `FORMER` applies before sm_100, `HOPPER` adds words for sm_90, and
+/// `BLACKWELL` applies since sm_100.
 const FORMER: [(u32, Word); 14] = [
     (0x00, Word::BlockSize(0)),
     (0x04, Word::BlockSize(1)),

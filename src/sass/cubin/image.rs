@@ -177,7 +177,7 @@ impl Cubin {
     }
 }
 
-/// The most bytes of a section without contents in the file. No kernel's section is larger.
+/// The limit in bytes for a section without contents in the file. No kernel has a larger section.
 const MOST_BYTES: usize = 1 << 28;
 
 fn words(value: &[u8]) -> Option<[u32; 2]> {

@@ -7,9 +7,9 @@ use super::row::*;
 use super::slots;
 
 const OPERATIONS: &[&str] = &["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH"];
-/// The integer types of operations that are separate from their float forms.
+/// The types of integer operations, which have other opcodes than float operations.
 const INTEGERS: Modifier = names(73, 3, &["", "S32", "64", "S64"]);
-/// The types before sm_90.
+/// The types of all operations before sm_90.
 const ANY_TYPE: Modifier = names(73, 3, &["", "S32", "64", "F32.FTZ.RN", "F16x2.RN", "S64", "F64.RN"]);
 const FLOATS: Modifier = names(
     73,
@@ -139,7 +139,7 @@ const SWAPPING: &[Slot] = &[predicate(81), D, rule(unscaled), register(32), regi
 const REDUCING: &[Slot] = &[rule(reduced), register(32)];
 
 /// Reads the address of an atomic operation that returns the old value. Since sm_100, the highest bit of the offset
-/// says whether the register has 64 bits.
+/// says whether the address register has 64 bits.
 fn returning(reader: &mut Reader, described: u8) -> Option<Address> {
     if reader.processor < 100 {
         return global_at(reader, 64, 70, 71);
@@ -174,7 +174,7 @@ fn late_scaled_alone(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option
     Some(())
 }
 
-/// Reads the address of a counter. Its form always has a uniform register, which may be URZ.
+/// Reads the address of a counter. This form of address always has a uniform register, which may be URZ.
 fn counted(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = super::memory::scale(reader)?;
     let base = base(reader, 24);

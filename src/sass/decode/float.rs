@@ -348,7 +348,7 @@ fn rounded(reader: &mut Reader) -> Option<&'static str> {
     })
 }
 
-/// Returns the types of F2FP. sm_89 adds types, so the disassembler prints all of them since sm_89.
+/// Returns the types of F2FP. sm_89 adds types, so the disassembler also prints the types F16 and F32 since sm_89.
 fn packed_types(reader: &mut Reader) -> Option<&'static str> {
     Some(match (reader.bit(76), reader.processor < 89) {
         (false, true) => "PACK_AB",

@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::row::*;
 use super::slots;
 
-/// The names of 32 shapes for one depth. Their numbers are the columns of the product, divided by eight, minus one.
+/// The names of the 32 shapes of one depth. The number of a shape is one less than an eighth of its columns.
 macro_rules! shapes {
     ($depth:literal) => {
         shapes!($depth; 8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216
@@ -87,7 +87,8 @@ fn shape_of_bytes(reader: &mut Reader) -> Option<&'static str> {
     BYTES.get(reader.take(53, 5) as usize).copied()
 }
 
-/// Returns the shape of an integer product. Integers have fewer widths, and their numbers are multiples of three.
+/// Returns the shape of an integer product. Integer products have fewer shapes, and the number of a shape is a multiple
+/// of three.
 fn shape_of_integers(reader: &mut Reader) -> Option<&'static str> {
     const EIGHTHS: [usize; 18] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32];
     let number = reader.take(53, 6) as usize;

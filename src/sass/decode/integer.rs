@@ -11,7 +11,8 @@ const COMPARISONS: &[&str] = &["F", "LT", "EQ", "LE", "GT", "NE", "GE", "T"];
 pub(super) const COMBINED: &[&str] = &["AND", "OR", "XOR", NO];
 /// `.U32` if the bit is zero.
 pub(super) const UNSIGNED: &[&str; 2] = &["U32", ""];
-/// `.U32` if the bit is zero; with bit 80, which exists since sm_120, types of 64 bits.
+/// The type by two bits: values 0 and 1 are types of 32 bits, values 2 and 3 types of 64 bits. The higher bit is bit
+/// 80, which exists since sm_120.
 pub(super) const SIZES: &[&str] = &["U32", "", "U64", "S64"];
 /// `.X`: with a carry input.
 pub(super) const CARRY: Modifier = flag(74, &["", "X"]);

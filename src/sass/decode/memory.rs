@@ -102,7 +102,7 @@ const COPY: &[Slot] = &[rule(copied_to), rule(copied_from), condition(87).unless
 
 /// Reads an address of global memory: the register at bit 24, a descriptor or uniform register beside it, and an offset
 /// of 24 bits. One bit says whether the register has 64 bits. Another bit says whether the uniform register holds a
-/// descriptor, which the disassembler does not print before sm_90.
+/// descriptor. Before sm_90, the disassembler does not print the descriptor.
 pub(super) fn global_at(reader: &mut Reader, uniform_at: u8, wide: u8, described: u8) -> Option<Address> {
     reader.must(91, true)?;
     reader.must(72, true)?;
@@ -185,7 +185,7 @@ pub(super) fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
     Some(Address { base, scale: 1, uniform, offset, ..Address::default() })
 }
 
-/// Reads the 24 bits that are added to registers. They are signed only if the address has a register.
+/// Reads the offset of an address, which has 24 bits. The offset is signed only if the address has a register.
 pub(super) fn distance(reader: &mut Reader, has_register: bool) -> i32 {
     if has_register { reader.signed(40, 24) as i32 } else { reader.take(40, 24) as i32 }
 }

@@ -1,5 +1,5 @@
 //! A table-driven decoder of machine code. It returns the same instructions that [`super::text`] reads from the
-//! disassembler's text, in a thousandth of the time or less.
+//! disassembler's text, and is at least a thousand times as fast.
 //!
 //! NVIDIA documents no encoding. The tables were found by an experiment: each bit of instructions from ptxas was
 //! flipped, and the disassembler printed the result. The tables give a meaning to every bit that they read. An

@@ -20,14 +20,14 @@ impl Reader {
         Self { bits, claimed: COMMON, address, processor }
     }
 
-    /// Reads `count` bits from a bit on, at most 64.
+    /// Reads `count` bits, at most 64, that begin at bit `from`.
     pub(super) fn take(&mut self, from: u8, count: u8) -> u64 {
         let mask = (1u128 << count) - 1;
         self.claimed |= mask << from;
         ((self.bits >> from) & mask) as u64
     }
 
-    /// Reads `count` bits from a bit on, as a signed number.
+    /// Reads `count` bits that begin at bit `from`, as a signed number.
     pub(super) fn signed(&mut self, from: u8, count: u8) -> i64 {
         let unused = 64 - u32::from(count);
         (self.take(from, count) << unused) as i64 >> unused

@@ -95,9 +95,9 @@ pub(super) enum Modifier {
     Names(Field, &'static [&'static str]),
     /// A field without a name: the disassembler does not print it.
     Silent(u8, u8),
-    /// A field that has a single value.
+    /// A field with one permitted value.
     Must(u8, u8, u64),
-    /// A field with a meaning since a processor. The field is zero before this processor.
+    /// A field that has a meaning since a processor. Before this processor, the field must be zero.
     Since(u32, u8, u8),
     /// A fixed name.
     Always(&'static str),
@@ -151,7 +151,7 @@ pub(super) enum Kind {
     /// The second factor: the operand at bit 32, or the register at bit 64 if the form assigns bit 32 to the third
     /// operand.
     Second,
-    /// The third operand: the register at bit 64, or the operand at bit 32 if the form says so.
+    /// The third operand: the register at bit 64, or the operand at bit 32 if the form assigns bit 32 to it.
     Third,
     /// [`Kind::Wide`] of a uniform operation: its registers are uniform.
     UniformWide,
@@ -186,9 +186,12 @@ pub(super) enum PrintCondition {
     UnlessTrueAheadOf100,
 }
 
-/// The bits that modify an operand. For [`Kind::Wide`], [`Kind::Second`] and [`Kind::Third`], they depend on the
-/// position. At bit 32 they are 63 (`-`), 62 (`|x|`) and 60 (halves). At bit 64 they are 75, 74, and for halves 84, 83
-/// and 81.
+/// The bits that modify an operand. For [`Kind::Wide`], [`Kind::Second`] and [`Kind::Third`], the bits depend on the
+/// position.
+///
+/// * At bit 32: `-` is bit 63, `|x|` is bit 62, and the suffix of halves begins at bit 60.
+/// * At bit 64: `-` is bit 75, and `|x|` is bit 74.
+/// * At bit 64, for packed halves: `-` is bit 84, `|x|` is bit 83, and the suffix begins at bit 81.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OperandModifiers {
     /// The bit of `-`.
@@ -201,7 +204,7 @@ pub(super) struct OperandModifiers {
     pub always_inverts: bool,
     /// The two bits of `.H0_H0` and similar suffixes.
     pub halves: Option<u8>,
-    /// Whether the bits are those of packed halves.
+    /// Whether the operand has the modifier bits of packed halves.
     pub is_packed: bool,
     /// Whether the position has `.H0_H0` and similar suffixes.
     pub has_halves: bool,
@@ -361,7 +364,8 @@ impl Slot {
         self.shown = PrintCondition::If(bit);
         self
     }
-    /// Marks a carry: it is printed unless it is PT, and always since sm_100.
+    /// Makes the operand a carry. Before sm_100, a carry is printed unless it is PT. Since sm_100, it is always
+    /// printed.
     pub(super) const fn carry(mut self) -> Self {
         self.shown = PrintCondition::UnlessTrueAheadOf100;
         self

@@ -58,7 +58,7 @@ fn listed(processor: u32, lines: &[&str]) -> Listed {
     Listed { processor, known, unknown: unknown.into_iter().map(|(address, bits)| (bits, address)).collect() }
 }
 
-/// Whether two instructions are equal. Raw code has numbers as targets.
+/// Whether two instructions are equal. In the text of raw code, targets are plain numbers.
 fn same(read: &Instruction, decoded: &Instruction) -> bool {
     let is_as_long = read.operands.len() == decoded.operands.len();
     let operands = is_as_long
@@ -92,8 +92,8 @@ fn gives_what_the_disassembler_prints() {
     assert!(count > 900, "only {count} instructions");
 }
 
-/// Bits that the decoder accepts and the disassembler does not print, by operation: carries that are not read or not
-/// written, the upper half of the value that LEA shifts, and descriptors before sm_90.
+/// Bits that the decoder accepts and the disassembler does not print, by operation. They belong to carries that are not
+/// read or not written, to the upper half of the value that LEA shifts, and to descriptors before sm_90.
 const SILENT: &str = "
 ATOM {64, 65, 66, 67, 68, 69}
 F2FP {64, 65, 66, 67, 68, 69, 70, 71}

@@ -80,8 +80,8 @@ fn converted(instruction: &Instruction, is_result: bool) -> u8 {
 
 const TYPES: &[&str] = &["F16", "BF16", "F32", "F64", "U8", "S8", "U16", "S16", "U32", "S32", "U64", "S64"];
 
-/// Returns the number of registers of a matrix fragment. The result and the addend have M·N elements over 32 threads,
-/// the factors M·K and K·N, as the PTX manual lays them out for `mma`.
+/// Returns the number of registers of a matrix fragment. The elements are distributed over 32 threads, as the PTX
+/// manual defines for `mma`. The result and the addend have M·N elements, and the factors have M·K and K·N.
 fn fragment(instruction: &Instruction, number: usize) -> u8 {
     let mut modifiers = instruction.modifiers().filter(|&modifier| modifier != "SP");
     let Some((m, n, k)) = modifiers.next().and_then(shape) else { return 1 };

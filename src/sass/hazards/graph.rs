@@ -43,7 +43,7 @@ pub(super) struct Ways {
     pub(super) call: Option<usize>,
     /// Whether the activation ends here.
     pub(super) returns: bool,
-    /// Whether the block called another function. The callee waits for all pending work.
+    /// Whether the block calls another function, which waits for all pending work.
     pub(super) is_settled: bool,
 }
 
@@ -95,7 +95,7 @@ impl<'f> Graph<'f> {
             let index = self.steps.binary_search_by_key(&target, |step| step.instruction.address.into()).ok()?;
             Some(self.block_of[index])
         };
-        // The guard alone decides if the instruction has no other condition.
+        // If the guard is the only condition, the next block is reached only under the opposite condition.
         let guard = last.instruction.guard.and_then(Guard::of);
         let taken = guard.filter(|_| !matches!(flow(last), Flow::Next | Flow::Call { .. }));
         let is_sole = !last.instruction.operands.iter().any(|one| matches!(one, Operand::Predicate(_)))

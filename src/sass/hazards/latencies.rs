@@ -1,8 +1,8 @@
 //! The cycles that ptxas leaves between an instruction that writes a register and an instruction that reads it.
 //!
-//! NVIDIA documents no latencies. The table `latencies.txt` has the least distance of each two opcodes in ptxas's own
-//! output, by processor. The distance is an upper bound of the latency. It is close where ptxas had a reason to issue
-//! early. The table has only pairs whose least distance is reliable ([`Latencies::believed`]).
+//! NVIDIA documents no latencies. The table `latencies.txt` has the least distance of each pair of opcodes in ptxas's
+//! own output, by processor. The distance is an upper bound of the latency. It is close to the latency if ptxas had a
+//! reason to issue early. The table has only pairs whose least distance is reliable ([`Latencies::believed`]).
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -25,8 +25,8 @@ pub struct Pair {
     pub writer: String,
     /// The file of the register: `R`, `UR`, `P`, `UP`, `B`.
     pub file: String,
-    /// The opcode that reads. The prefix `@` marks a read by the guard. The suffix `#` with the operand's number is
-    /// added for opcodes that read some operands later than others.
+    /// The opcode that reads. The prefix `@` marks a read by the guard. Some opcodes read some operands later than
+    /// others. They get the suffix `#` and the operand's number.
     pub reader: String,
 }
 
@@ -140,8 +140,8 @@ impl Latencies {
         }
     }
 
-    /// Returns the pairs whose least distance is reliable. Two conditions must hold. The least distance occurred
-    /// [`ENOUGH`] times. It is at most as long as some least distance of the same writer that occurred [`MANY`] times.
+    /// Returns the pairs whose least distance is reliable. The least distance must have occurred [`ENOUGH`] times. In
+    /// addition, the writer must have a pair with an equal or longer least distance that occurred [`MANY`] times.
     /// Without the second condition, a pair that occurs in only one idiom would get the idiom's distance as its
     /// latency.
     pub fn believed(&self) -> Self {

@@ -1,9 +1,10 @@
-//! A static check for hazards that in-order execution cannot show: every result is waited for before it is read.
+//! A static check for hazards, which an in-order interpreter cannot detect: every result must be waited for before it
+//! is read.
 //!
-//! The hardware does not check. If an instruction reads a register too early, it reads the old value. ptxas states in
-//! the control codes when an instruction may issue: by cycles for results of a fixed latency, by scoreboards for other
-//! results. An interpreter that executes one instruction after the other cannot see a mistake there. This check follows
-//! all paths.
+//! The hardware does not check this. If an instruction reads a register too early, it reads the old value. ptxas states
+//! in the control codes when an instruction may issue: by cycles for results of a fixed latency, by scoreboards for
+//! other results. An interpreter that executes one instruction after the other finds no mistake in the control codes.
+//! This check follows all paths.
 //!
 //! * [`graph`]: blocks, branches, calls; [`state`]: pending work; [`mod@walk`]: the traversal of both;
 //! * [`latencies`]: the cycles that ptxas leaves between two opcodes, mined from its own output.
@@ -29,7 +30,8 @@ use super::instruction::Function;
 pub enum Rule {
     /// A result is read before its scoreboard is waited for.
     ReadTooEarly,
-    /// A result is overwritten before its scoreboard is waited for. It may arrive later and stay.
+    /// A result is overwritten before its scoreboard is waited for. The old result may arrive later and replace the new
+    /// one.
     OverwrittenTooEarly,
     /// A register is overwritten although an earlier instruction may not have read it.
     SourceOverwritten,
@@ -56,7 +58,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether a wait for a scoreboard is missing. Fixed latencies are only mined, so their findings are uncertain.
+    /// Whether a wait for a scoreboard is missing. Findings about fixed latencies are uncertain, because these
+    /// latencies are only mined.
     pub fn is_certain(&self) -> bool {
         !matches!(self.rule, Rule::TooFewCycles { .. })
     }
@@ -107,7 +110,7 @@ pub fn check(function: &Function, sm: u32, latencies: &Latencies) -> Vec<Finding
     findings.into_iter().collect()
 }
 
-/// Adds the cycles between all instructions of a function to a table.
+/// Adds the cycles between each writer and reader of a register in a function to a table.
 pub fn mine(function: &Function, sm: u32, into: &mut Latencies) {
     let graph = Graph::of(function);
     walk(&graph, sm, |index, event| {

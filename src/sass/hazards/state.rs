@@ -9,7 +9,8 @@ use crate::sass::effects::{Place, Unit};
 /// The cycles after which every result of a fixed latency is written.
 pub(super) const LONGEST: u16 = 64;
 
-/// Pending work of a unit on a register. Of equal pending work, the newest instruction counts, because it ends last.
+/// Pending work of a unit on a register. If several instructions start equal work, only the newest one is recorded,
+/// because it ends last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Work {
     /// The register.
@@ -29,7 +30,8 @@ pub(super) struct Work {
 /// The origin of pending work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The number of the instruction that started the work. Of several instructions, the first.
+    /// The number of the instruction that started the work. If paths with different instructions join, the lowest
+    /// number.
     pub(super) from: u32,
     /// The least number of later instructions that set the same scoreboard.
     pub(super) behind: u8,
@@ -111,7 +113,8 @@ impl State {
         });
     }
 
-    /// Returns the pending writes to a register, or the pending reads of it, that do not exclude a condition.
+    /// Returns the pending writes to a register, or the pending reads of it. Work whose condition excludes `guard` is
+    /// left out.
     pub(super) fn of_place(
         &self,
         place: Place,
@@ -124,7 +127,8 @@ impl State {
         works.filter(move |(work, _)| !Guard::exclude(work.guard, guard)).map(|(&work, origin)| (work, origin.from))
     }
 
-    /// Returns the pending results of fixed latencies for a register that do not exclude a condition.
+    /// Returns the pending results of fixed latencies for a register. Results whose condition excludes `guard` are left
+    /// out.
     pub(super) fn fixed_of_place(&self, place: Place, guard: Option<Guard>) -> impl Iterator<Item = (u32, u16)> {
         let first = Fixed { place, from: 0, guard: None };
         let fixed = self.fixed.range(first..).take_while(move |(fixed, _)| fixed.place == place);
@@ -161,7 +165,7 @@ impl State {
         }
     }
 
-    /// Records that a unit takes an instruction that sets scoreboards.
+    /// Records that a unit accepts an instruction that sets scoreboards.
     pub(super) fn begin(&mut self, unit: Unit, writes: Option<u8>, reads: Option<u8>) {
         if writes.is_none() && reads.is_none() {
             return;
@@ -189,7 +193,7 @@ impl State {
         }
     }
 
-    /// Adds work on a register that the instruction `from` started.
+    /// Adds work that the instruction `from` started on a register.
     pub(super) fn add(&mut self, work: Work, from: u32) {
         self.work.insert(work, Origin { from, behind: 0 });
     }

@@ -65,7 +65,8 @@ fn expect(lines: &[&str], expected: &[&str]) {
     assert_eq!(shown(lines), expected, "{lines:#?}");
 }
 
-/// A loaded result is written after a wait by the reader itself or by another instruction.
+/// A loaded result may be read or overwritten after a wait. The wait may be in the reader itself or in another
+/// instruction.
 #[test]
 fn results_are_waited_for() {
     let load = "W2 LDG.E R2, desc[UR4][R4.64]";
@@ -143,7 +144,7 @@ fn paths_are_followed() {
         ["W3 LDG.E R2, desc[UR4][R4.64]", jump, wait, "M:", "MOV R3, R2", "EXIT"]
     };
     expect(&join("B3 NOP"), &["read R2 0 -> 3"]);
-    // Each path has its own scoreboard, and the reader waits for both.
+    // Each path sets another scoreboard, and the reader waits for both scoreboards.
     let both = [
         "@P0 BRA `(M)",
         "W1 LDG.E R2, desc[UR4][R4.64]",
@@ -163,7 +164,7 @@ fn opposite_conditions() {
     let lines = |between| ["W3 @P0 LDG.E R2, desc[UR4][R4.64]", between, "@!P0 MOV R2, RZ", "B3 MOV R3, R2", "EXIT"];
     expect(&lines("NOP"), &[]);
     expect(&lines("PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0"), &["overwritten R2 0 -> 2"]);
-    // A branch implies which condition holds.
+    // After a branch, its condition is known.
     expect(&["W3 @P0 LDG.E R2, desc[UR4][R4.64]", "@P0 EXIT", "MOV R2, RZ", "EXIT"], &[]);
     expect(&["W3 @P0 LDG.E R2, desc[UR4][R4.64]", "@!P0 EXIT", "MOV R2, RZ", "EXIT"], &["overwritten R2 0 -> 2"]);
 }

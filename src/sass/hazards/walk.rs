@@ -150,7 +150,7 @@ fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl
             && let [Operand::Scoreboard(scoreboard), Operand::Immediate(newest), ..] = *instruction.operands
         {
             state.wait_but_newest(scoreboard, newest.min(255) as u8);
-            // A mask of other scoreboards has the same effect as a wait mask.
+            // DEPBAR's mask of other scoreboards has the same effect as a wait mask.
             state.wait((instruction.bits >> 32) as u8 & 0x3f);
         }
         let guard = instruction.guard.and_then(Guard::of);
@@ -164,7 +164,7 @@ fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl
 /// Reports the pending work on the registers that an instruction reads and writes.
 fn look(state: &State, effects: &Effects, guard: Option<Guard>, latency: Latency, each: &mut impl FnMut(Event)) {
     for part in effects.parts.iter().filter(|part| !part.is_write) {
-        // The guard is read in any case.
+        // The guard itself is read even if it is false.
         let guard = guard.filter(|_| part.operand.is_some());
         for place in part.places() {
             for (_, from) in state.of_place(place, true, guard) {

@@ -10,7 +10,7 @@ const U32: Ty = Ty::Unsigned(32);
 const U64: Ty = Ty::Unsigned(64);
 
 impl Lowerer<'_> {
-    /// Returns the address of an operand in a space.
+    /// Returns the address of an operand in a memory space.
     pub(super) fn place(&mut self, place: Place, space: Space) -> Address {
         let base = match space {
             Space::Generic => self.wide_base(place),

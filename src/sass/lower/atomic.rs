@@ -20,7 +20,7 @@ impl Lowerer<'_> {
             return self.count_up(instruction);
         }
         let (op, ty) = operation(instruction)?;
-        // A predicate before the result says whether the operation executed. It always does. If there is no result
+        // A predicate before the result says whether the operation executed, and is always true. If there is no result
         // (ATOMS.CAST since sm_100), the predicate says whether the value was exchanged.
         let mut operands = instruction.operands.as_slice();
         let mut exchanged = None;

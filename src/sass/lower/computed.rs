@@ -11,7 +11,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers an instruction that only computes. Returns whether the instruction is one of this kind.
+    /// Lowers an instruction that only computes. Returns whether the instruction only computes.
     pub(super) fn computed(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let word = instruction.word();
         let result = instruction.operands.first();

@@ -10,7 +10,7 @@ use crate::emulate::layout;
 use crate::emulate::program::{Access, Address, Init, Op, Order, Row, Space, Special, ZERO};
 use crate::emulate::types::{Kind, Ty};
 
-/// The stack of a kernel whose need is unknown, in bytes.
+/// The assumed stack size, in bytes, of a kernel whose stack size is unknown.
 const UNKNOWN_STACK: u32 = 1 << 16;
 
 impl Lowerer<'_> {

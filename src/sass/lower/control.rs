@@ -9,7 +9,7 @@ use crate::emulate::pure::Pure;
 use crate::emulate::types::{Ty, low};
 
 impl Lowerer<'_> {
-    /// Lowers a jump, a call or an exit. Returns whether the instruction is one of these.
+    /// Lowers a jump, a call or an exit. Returns whether the instruction is a jump, a call or an exit.
     pub(super) fn control(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "BRA" => self.branch(instruction)?,
@@ -47,7 +47,7 @@ impl Lowerer<'_> {
     fn branch(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let mut operands = instruction.operands.as_slice();
         if instruction.has("DIV") || instruction.has("CONV") {
-            // The hardware takes the branch if some threads of the mask are not here. The emulator waits for these
+            // The hardware takes the branch if some threads of the mask have not arrived. The emulator waits for these
             // threads instead, and never takes the branch.
             let Some(Operand::Register(mask, changes)) = operands.first() else {
                 return Err("unknown mask".into());
@@ -131,7 +131,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Lowers a call of one of these functions, whose code is not in the file.
+    /// Lowers a call of a function whose code is not in the file. `names` are the functions that may be called.
     fn external(&mut self, names: &[&str]) -> Result<(), Refusal> {
         match names {
             ["vprintf"] => {

@@ -1,7 +1,7 @@
 //! Reconvergence of the threads of a warp: convergence registers, and instructions that wait for threads.
 //!
 //! BSSY records the threads that are converged. BSYNC waits for all of them that have not exited or left by BREAK.
-//! Diverged threads may use one register at once, on both sides of a branch: each thread has its own mask.
+//! Diverged threads on both sides of a branch may use one register at once, because each thread has its own mask.
 
 use super::super::instruction::Instruction;
 use super::super::operand::Operand;
@@ -14,7 +14,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
+    /// Lowers an instruction of this family. Returns whether the instruction belongs to the family.
     pub(super) fn convergence(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let operands = instruction.operands.as_slice();
         match (instruction.word(), operands) {

@@ -9,7 +9,7 @@ use crate::emulate::program::{GroupMultiply, LeftFactor, Op, Row, SINK, WarpOp, 
 use crate::emulate::types::Ty;
 
 impl Lowerer<'_> {
-    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
+    /// Lowers an instruction of this family. Returns whether the instruction belongs to the family.
     ///
     /// A product is complete at once, so waits have no effect.
     pub(super) fn group(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {

@@ -26,7 +26,7 @@ pub(super) struct Lowerer<'c> {
     inits: BTreeMap<(u8, u64), Row>,
     /// Words of constant banks, by bank, offset and bits.
     pub(super) words: BTreeMap<(u8, u32, u32), Row>,
-    /// Rows for intermediate values, by bits, and the number that the current instruction uses.
+    /// Rows for intermediate values, by width in bits, and how many of them the current instruction uses.
     temporaries: BTreeMap<u32, (Vec<Row>, usize)>,
     /// The first operation of each machine instruction.
     starts: Vec<u32>,
@@ -236,7 +236,7 @@ pub(super) fn pure_op(pure: Pure, to: &[Row], from: &[Row]) -> Op {
     Op::Pure { pure, to: results, from: sources }
 }
 
-/// Returns the addresses at which blocks begin: targets, and instructions after those that leave.
+/// Returns the addresses at which blocks begin: jump targets, and the instructions after jumps, calls and exits.
 fn leaders(instructions: &[Instruction]) -> BTreeSet<u32> {
     let mut leaders = BTreeSet::from([0]);
     for one in instructions {

@@ -12,7 +12,7 @@ use crate::emulate::program::{Multiply, Op, Row, SINK, Space, WarpOp};
 use crate::emulate::types::Ty;
 
 impl Lowerer<'_> {
-    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
+    /// Lowers an instruction of this family. Returns whether the instruction belongs to the family.
     pub(super) fn matrix(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "LDSM" | "STSM" => self.move_matrices(instruction)?,

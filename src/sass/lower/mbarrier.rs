@@ -1,8 +1,8 @@
 //! mbarriers.
 //!
 //! An mbarrier is a number of 64 bits. Its highest bit is the parity of the phase. The 20 bits from bit 43 count the
-//! arrivals of this phase, and the 20 bits from bit 1 the arrivals of every phase. Both store 2^20 minus the number of
-//! threads.
+//! arrivals of the current phase. The 20 bits from bit 1 count the arrivals of every phase. Both fields store 2^20
+//! minus the number of threads.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Address as Place, Operand};
@@ -15,7 +15,7 @@ use crate::emulate::types::{Ty, low};
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers an operation on an mbarrier. Returns whether the instruction is one.
+    /// Lowers an operation on an mbarrier. Returns whether the instruction is an operation on an mbarrier.
     pub(super) fn mbarrier(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         match (instruction.word(), modifiers.as_slice()) {
@@ -72,8 +72,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Lowers `SYNCS.ARRIVE`. The modifiers give the arrivals of threads (`A`) and bytes (`T`): none, one, or the
-    /// number in a register. Bytes are expected with `TR`, and have arrived with `TX`.
+    /// Lowers `SYNCS.ARRIVE`. The modifiers give the number of arriving threads (`A`) and of bytes (`T`): `0`, `1`, or
+    /// `R` for the number in a register. `TR` means that the bytes are expected, and `TX` that they have arrived.
     fn arrive(&mut self, instruction: &Instruction, modifiers: &[&str]) -> Result<(), Refusal> {
         let [Operand::Register(to, _), Operand::Address(place), Operand::Register(count, _)] =
             *instruction.operands.as_slice()

@@ -13,7 +13,7 @@ use crate::emulate::types::{Kind, Ty};
 const U32: Ty = Ty::Unsigned(32);
 const U64: Ty = Ty::Unsigned(64);
 
-/// The number of instructions after a load in which its compare-and-swap is searched.
+/// The number of instructions after a load in which the matching compare-and-swap is searched for.
 const NEAR: usize = 64;
 
 /// The type, count and order of an access.
@@ -66,8 +66,8 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// Returns the rows of the values that an access moves, from a register on, and the splits of 64-bit values that
-    /// must follow a load.
+    /// Returns the rows of the values that an access moves. The first value is in `register`. A loaded value of 64 bits
+    /// must be split into two registers after the load, so the splits are returned, too.
     fn elements(
         &mut self,
         register: Register,
@@ -101,8 +101,8 @@ impl Lowerer<'_> {
         Access { address, ty: form.ty, elements, kinds, carried, order: form.order }
     }
 
-    /// Whether a load reads the expected value of a nearby compare-and-swap. The loop around both accepts writes of
-    /// other threads in between.
+    /// Whether a load reads the expected value of a nearby compare-and-swap. The loop around both instructions accepts
+    /// writes of other threads in between.
     fn is_of_exchange(&self, instruction: &Instruction) -> bool {
         let [Operand::Register(to, _), Operand::Address(_)] = *instruction.operands.as_slice() else {
             return false;

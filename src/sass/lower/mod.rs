@@ -1,7 +1,7 @@
 //! From machine code to a program that `emulate` runs.
 //!
-//! Registers become rows, and an instruction becomes as few operations on rows as possible. Launch values are read
-//! before the first instruction. In the order of the files:
+//! A register becomes a row of the emulator. An instruction becomes as few operations on rows as possible. Launch
+//! values are read before the first instruction.
 //! * [`lowerer`]: the state of a function's lowering: its rows and operations; [`constants`]: constant banks;
 //! * [`operands`]: values of operands; [`addresses`]: addresses of memory accesses;
 //! * [`instruction`]: the dispatch to a family; [`computed`], [`memory`], [`atomic`], [`control`], [`convergence`],
@@ -97,7 +97,7 @@ fn variables(cubin: &Cubin) -> Vec<Variable> {
                 *place = address_of(target).wrapping_add(relocation.addend as u64).to_le_bytes();
             }
         }
-        // Memory without initial contents gets random contents, the same as in PTX.
+        // Memory without initial contents gets the same random contents as in the PTX program.
         if symbol.section.ends_with(".nv.global") {
             content.clear();
         }
@@ -111,7 +111,7 @@ fn is_variable(symbol: &Symbol) -> bool {
     !symbol.name.is_empty() && (symbol.section.starts_with(".nv.global") || symbol.section.starts_with(".nv.constant3"))
 }
 
-/// Returns the address of a variable or function, the same as in PTX with this name.
+/// Returns the address of a variable or function. PTX symbols of the same name have the same address.
 fn address_of(symbol: &Symbol) -> u64 {
     if symbol.section.starts_with(".nv.") { layout::variable(&symbol.name) } else { function_address(&symbol.name) }
 }

@@ -1,4 +1,4 @@
-//! The parameters that are addresses. Machine code does not state them.
+//! The parameters that are addresses. Machine code does not state which parameters are addresses.
 
 use rustc_hash::FxHashSet;
 
@@ -8,9 +8,9 @@ use crate::emulate::program::{Function, Init, Op, Row, Space};
 /// The most iterations over the instructions.
 const MOST_ROUNDS: usize = 16;
 
-/// Marks parameters of 8 bytes if a part of them reaches the base of an access through sums and moves. Each register
-/// counts as one value in the whole function, so other parameters may be marked, too, such as a size that is added to
-/// an address.
+/// Marks parameters of 8 bytes of which a part reaches the base of an access through sums and moves. Each register
+/// counts as one value in the whole function. Other parameters may therefore be marked, too, such as a size that is
+/// added to an address.
 pub(super) fn find_pointers(function: &mut Function) {
     let mut parameters: Vec<u32> = Vec::new();
     for (number, parameter) in function.kernel.iter().flat_map(|kernel| kernel.parameters.iter().enumerate()) {

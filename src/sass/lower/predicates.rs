@@ -11,7 +11,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
+    /// Lowers an instruction of this family. Returns whether the instruction belongs to the family.
     pub(super) fn predicates(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let byte = |changes: super::super::operand::Changes| u32::from(changes.byte.unwrap_or(0)) * 8;
         match (instruction.word(), instruction.operands.as_slice()) {

@@ -15,7 +15,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
+    /// Lowers an instruction of this family. Returns whether the instruction belongs to the family.
     pub(super) fn of_warp(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "SHFL" => self.shuffle(instruction)?,

@@ -1,4 +1,4 @@
-//! MUFU: functions that the hardware approximates. PTX bounds the error of a result; an [`Approximation`] chooses the
+//! MUFU: functions that the hardware approximates. PTX bounds the error of a result. An [`Approximation`] chooses the
 //! error of a run.
 
 use super::Function;

@@ -136,8 +136,8 @@ fn choice(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     })
 }
 
-/// Whether a quotient cannot be computed from the divisor's reciprocal. The reason is an exponent of zero, infinity or
-/// a subnormal number: in an argument, or possibly in the quotient or a remainder.
+/// Whether a quotient cannot be computed from the divisor's reciprocal. This is the case if an argument is zero,
+/// infinite or subnormal, or if the quotient or a remainder may be.
 fn is_delicate(dividend: u64, divisor: u64) -> bool {
     let [above, below] = [dividend, divisor].map(|bits| (bits >> 23 & 0xff) as i64);
     let distance = above - below;

@@ -88,7 +88,7 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
         };
         let product = part(0).wrapping_mul(part(1));
         let (summand, one) = readings[2].summand(values[2]);
-        // For unsigned factors, the product of two words and two carries is below 2^64 + 2^64.
+        // For unsigned factors, the product of two words plus two carries is below 2^64, and the summand is below 2^64.
         u128::from(product) + u128::from(summand) + u128::from(one) + u128::from(carry)
     };
     let value = move |total: u128| if is_high { (total >> 32) as u64 } else { total as u64 };

@@ -32,7 +32,7 @@ fn format(name: &str) -> Option<Format> {
     })
 }
 
-/// Whether the last operand is zero. The merge of other values is unknown.
+/// Whether the last operand is zero. The semantics of a merge with other values is unknown.
 fn merges_nothing(instruction: &Instruction) -> bool {
     matches!(instruction.operands.last(), Some(Operand::Register(register, _)) if register.number == RZ)
 }
@@ -82,7 +82,7 @@ fn floats(instruction: &Instruction) -> Option<Function> {
                 [convert(F32.value(a.low(x))) << 8 | convert(F32.value(b.low(y)))]
             }))
         }
-        // The old contents move up.
+        // The old contents move to the upper bits.
         "PACK_AB_MERGE_C" if count == 4 && is_small && from == F32 && is_plain_register(instruction, 3) => {
             let (a, b) = (of_float(1)?, of_float(2)?);
             Some(of_values([(0, U32)], [(1, float), (2, float), (3, U32)], move |[x, y, z]| {
@@ -121,7 +121,8 @@ fn floats(instruction: &Instruction) -> Option<Function> {
     }
 }
 
-/// `I2IP`: two integers, saturated to a type, the first in the upper position. Bytes move the merged contents up.
+/// `I2IP`: two integers, saturated to a type, the first in the upper position. For bytes, the merged contents move to
+/// the upper bits.
 fn integers(instruction: &Instruction) -> Option<Function> {
     let modifiers: Vec<&str> = instruction.modifiers().collect();
     let [to, from, "SAT"] = *modifiers.as_slice() else { return None };

@@ -172,7 +172,8 @@ fn relations() {
     });
 }
 
-/// ptxas's code for a quotient that is not delicate is exactly rounded, for each permitted error of the reciprocal.
+/// ptxas's code for a quotient is exactly rounded for each permitted error of the reciprocal, unless the quotient needs
+/// the slow path.
 #[test]
 fn quotients() {
     arbtest(|u| {
@@ -196,8 +197,8 @@ fn quotients() {
     });
 }
 
-/// Each bit of a shift's result is one bit of the source, and a product with a power of two is a shift. ptxas replaces
-/// one by the other, and leaves the bits that are shifted out undefined.
+/// Each bit of a shift's result is one bit of the source. A product with a power of two is a shift. ptxas replaces one
+/// by the other, and leaves the bits that are shifted out undefined.
 #[test]
 fn shifts_and_products_that_are_such() {
     let of = |mnemonic: &str, factor: u32, summand: u8| {

@@ -1,5 +1,5 @@
-//! Lower bounds of an SM's cycles for its blocks, for any order of issue: from issue, units, queue, bandwidth and the
-//! longest warp.
+//! Lower bounds of the cycles that an SM needs for its blocks in any order of issue. They follow from issue slots,
+//! units, the memory queue, bandwidth and the longest warp.
 
 use super::facts::Work;
 use super::memory::Data;
@@ -26,7 +26,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Returns the name for readers.
+    /// Returns the name that reports print.
     pub fn name(self) -> String {
         match self {
             Self::Issue => "issue".into(),
@@ -55,8 +55,8 @@ impl Bounds {
     }
 }
 
-/// Computes the bounds of a load. `ran` is the model's result for it, which gives the sectors between L1 and L2.
-/// O(steps).
+/// Computes the bounds of a load. `ran` is the model's result for the same load, which gives the sectors between L1 and
+/// L2. O(steps).
 pub fn bounds(load: &Load<'_>, ran: &Simulated, numbers: &Numbers) -> Bounds {
     let partitions = numbers.whole("partitions").max(1) as usize;
     let mut issued = vec![0u64; partitions];

@@ -9,7 +9,7 @@ use crate::sass::operand::{Operand, RZ};
 /// The effect of an instruction on time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// The result arrives by the control codes alone.
+    /// The control codes alone determine when the result arrives.
     Fixed,
     /// The result arrives after a number of cycles.
     Latency(u64),
@@ -21,7 +21,7 @@ pub enum Work {
     Arrives(u8, Option<u32>),
     /// The end of a group of asynchronous copies into shared memory.
     Group,
-    /// A wait until a scoreboard has at most a number of groups left.
+    /// A wait for a scoreboard, until at most a number of its groups are left.
     Waits(u8, u32),
     /// A possible jump.
     Jump,

@@ -30,8 +30,8 @@ impl Fetch {
         }
     }
 
-    /// Returns the cycle at which an instruction arrives that a warp of a partition requests at a cycle. `previous` is
-    /// the warp's previous instruction.
+    /// Returns the cycle at which an instruction arrives if a warp of a partition requests the instruction at cycle
+    /// `at`. `previous` is the warp's previous instruction.
     pub(super) fn wanted(&mut self, partition: usize, at: u64, previous: Option<u64>, number: u64) -> u64 {
         let line = number / u64::from(LINE);
         if previous.is_some_and(|previous| previous / u64::from(LINE) == line) {

@@ -1,8 +1,8 @@
 //! From the blocks of one SM to a grid.
 
 /// Returns the cycles of a grid whose busiest SM runs `blocks` blocks, `held` at a time. `cycles_of` returns the cycles
-/// of a number of blocks that begin together. Blocks end one by one, and the next ones begin at once, so the tail of
-/// many waves has no weight.
+/// of a number of blocks that begin together. If there are many waves, blocks end one by one, and each is followed by
+/// the next block at once. The last wave then has no separate cost.
 pub fn cycles(blocks: u64, held: u64, mut cycles_of: impl FnMut(u64) -> u64) -> u64 {
     let held = held.max(1);
     if blocks <= held {

@@ -47,20 +47,20 @@ pub(super) struct Memory {
     atomic_shared: u64,
     atomic_l2: u64,
     sectors_a_cycle: u64,
-    /// The cycles by which the paths to L2 and to DRAM may be late before the queue blocks.
+    /// The delay of the paths to L2 and to DRAM, in cycles, above which the queue blocks.
     most_behind: [u64; 2],
     /// The sectors on the path to L2, and on the path to or from DRAM.
     pub(super) moved: [u64; 2],
 }
 
-/// The fraction of a cycle in which bandwidth is counted.
+/// The parts of a cycle in which bandwidth is counted.
 const PARTS: u64 = 1000;
 
 impl Memory {
     /// Creates the memory of an SM with shared memory in use.
     pub(super) fn new(numbers: &Numbers, shared_bytes: u64, data: Data) -> Self {
         let parts = |bytes_a_cycle: f64| (SECTOR as f64 / bytes_a_cycle.max(0.01) * PARTS as f64) as u64;
-        // The SM's share of L2. Data that other SMs read are not included.
+        // The SM's share of L2. Data that other SMs read is not included.
         let near = numbers.whole("l2_bytes") / numbers.whole("sms").max(1);
         Self {
             cache: Cache::new(
@@ -98,7 +98,7 @@ impl Memory {
         begin
     }
 
-    /// Returns the cycles by which the queue, or a path that blocks the queue, is late.
+    /// Returns the delay of the queue, or of a path that blocks the queue, in cycles.
     pub(super) fn behind(&self, at: u64) -> u64 {
         let ways = [self.l2_free, self.dram_free].map(|free| free / PARTS);
         let late = ways.iter().zip(self.most_behind).map(|(free, most)| free.saturating_sub(at + most)).max();

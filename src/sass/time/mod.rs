@@ -1,11 +1,11 @@
 //! The predicted time of a kernel: cycles of one SM, from the warps' traces and from ptxas's control codes.
 //!
 //! A launch runs on the CPU, and each warp of the blocks on one SM leaves a [trace](crate::emulate::WarpTrace). The
-//! [model](simulate) issues these traces as an SM would. It has four partitions with at most one instruction per cycle
-//! each, stall counts and scoreboards, units of a width, and L1, L2 and DRAM with the sectors of the actual accesses.
-//! No NVIDIA document describes an SM in this detail. The structure follows published measurements (Huerta et al.,
-//! *Analyzing Modern NVIDIA GPU cores*, arXiv 2503.20481). The numbers of a processor are in a [file](processor) with
-//! their sources.
+//! [model](simulate) issues these traces as an SM would. It has four partitions that issue at most one instruction per
+//! cycle each. It models stall counts, scoreboards, the width of units, and L1, L2 and DRAM with the sectors of the
+//! actual accesses. No NVIDIA document describes an SM in this detail. The structure follows published measurements
+//! (Huerta et al., *Analyzing Modern NVIDIA GPU cores*, arXiv 2503.20481). The numbers of a processor are in a
+//! [file](processor) with their sources.
 //!
 //! * [`processor`]: the numbers;
 //! * [`mod@unit`]: the unit of an instruction, and its interval; [`facts`]: the static knowledge of an instruction;

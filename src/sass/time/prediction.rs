@@ -28,7 +28,7 @@ pub struct Question<'m> {
     pub dynamic_shared: u32,
     /// The PTX from which the kernel was compiled. It gives the kinds of values in memory.
     pub ptx: Option<&'m Program>,
-    /// Whether the times without spills and with one more block are predicted, too.
+    /// Whether two more times are predicted: the time without spills, and the time with one more block.
     pub asks_more: bool,
     /// The most instructions that an SM's warps may issue. Longer kernels get no prediction. `None` without a limit.
     pub most_issued: Option<u64>,
@@ -159,7 +159,8 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let cycles = [total(&ran, Data::InL2), total(&ran_far, Data::InDram)];
     let more = u64::from(most) + 1;
     let with_more = || match blocks {
-        // There are enough blocks for all SMs. The time is scaled back to the same number of blocks.
+        // The launch is unknown, so there are enough blocks for all SMs. The time is scaled to the original number of
+        // blocks.
         None => (simulate(&load(more, Data::InL2), numbers).cycles as f64 * held as f64 / more as f64) as u64,
         Some(_) => cycles_of(more.min(blocks_of_sm), Data::InL2, false),
     };
@@ -211,7 +212,7 @@ struct Traces {
     shape: [[u32; 3]; 2],
 }
 
-/// The most blocks that are emulated. Further resident blocks repeat their traces at other addresses.
+/// The most blocks that are emulated. Additional resident blocks repeat their traces at other addresses.
 const MOST_BLOCKS: u64 = 2;
 
 /// Emulates some blocks. If they are too long, emulates one block. If the emulation fails, walks through the code.

@@ -1,8 +1,8 @@
 //! The unit that executes an instruction, and the interval until the unit accepts the next instruction.
 //!
-//! The units and intervals are the distances that ptxas's own schedules leave between independent instructions
-//! (docs/notebook/2026-11-30-numbers-of-the-model-of-time.md). The throughput table of the CUDA C++ Programming Guide
-//! agrees wherever it has a row.
+//! The units and intervals are derived from the distances that ptxas's own schedules leave between independent
+//! instructions (docs/notebook/2026-11-30-numbers-of-the-model-of-time.md). The throughput table of the CUDA C++
+//! Programming Guide agrees wherever it has a row.
 
 use super::processor::Numbers;
 use crate::sass::instruction::Instruction;
@@ -22,7 +22,7 @@ pub enum Unit {
     Uniform,
     /// Jumps and convergence registers.
     Branch,
-    /// Memory, shuffles and indexed constants: a queue of the SM.
+    /// Memory, shuffles, barriers, special registers and indexed constants: a queue of the SM.
     Memory,
     /// No unit: only the dispatch.
     None,
@@ -33,7 +33,7 @@ impl Unit {
     pub const ALL: [Self; 8] =
         [Self::Fma, Self::Alu, Self::Double, Self::Special, Self::Uniform, Self::Branch, Self::Memory, Self::None];
 
-    /// Returns the name for readers.
+    /// Returns the name that reports print.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fma => "multiplication",
@@ -98,7 +98,7 @@ fn is_matrix_product(word: &str) -> bool {
     matches!(word, "HMMA" | "IMMA" | "DMMA" | "BMMA" | "QMMA" | "OMMA" | "HGMMA" | "IGMMA" | "QGMMA")
 }
 
-/// Returns the cycles of a matrix product, from the row with the longest name that its mnemonic begins with.
+/// Returns the cycles of a matrix product. They are in the row with the longest name that the mnemonic begins with.
 fn matrix_interval(instruction: &Instruction, numbers: &Numbers) -> u64 {
     let mut name = format!("pipe.tensor.{}", instruction.mnemonic);
     while !numbers.has(&name) {

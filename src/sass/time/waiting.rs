@@ -40,7 +40,7 @@ impl Reason {
         Self::Fetch,
     ];
 
-    /// Returns the reason as a part of a sentence: it waits for ...
+    /// Returns the reason as a noun phrase that follows "it waits for".
     pub fn name(self) -> &'static str {
         match self {
             Self::Stall => "fixed latency",

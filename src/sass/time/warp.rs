@@ -17,7 +17,8 @@ pub(super) struct Warp<'t> {
     pub(super) trace: &'t WarpTrace,
     /// The index of the block among the blocks of the SM.
     pub(super) block: usize,
-    /// Masks for the numbers of its sectors (exclusive or): of global and of local memory.
+    /// Masks for the sector numbers of the warp's accesses to global and to local memory. Each number is XORed with its
+    /// mask.
     pub(super) spaces: [u64; 2],
     at: usize,
     scoreboards: [Vec<Set>; 6],

@@ -21,7 +21,8 @@ fn static_kernels() {
     }
 }
 
-/// A static table is one object under either compiler's name. A different table with this name is not matched.
+/// A static table is one object, also if its names differ by compiler. A table with another initial value is not
+/// matched.
 #[test]
 fn static_tables() {
     let (clang, nvcc) = ("_ZL5table", "table");
@@ -36,7 +37,7 @@ fn static_tables() {
         assert_eq!(linked(&file(own, 1, 0), &file(other, 1, 4), &["k"]), Ok(file(own, 1, 4)));
         let reason = linked(&file(own, 1, 0), &file(other, 2, 4), &["k"]);
         assert_eq!(reason, Err(format!("the code needs '{other}', which has another initial value in the input")));
-        // A parameter of our kernel has the name that the table would get.
+        // A parameter of our kernel has the same name as our table.
         let parameter =
             file(own, 1, 0).replace("param .u64 p", &format!("param .u64 {own}")).replace("[p]", &format!("[{own}]"));
         let own_table = parameter.replace(&format!(", [{own}+0]"), ", [%d1]");

@@ -64,8 +64,8 @@ fn check_names(text: &str) {
     }
 }
 
-/// A program by two compilers is linked. The result computes the same, its names are in order, data that code writes
-/// exists once, and unreplaced functions keep every byte.
+/// A program by two compilers is linked. The result computes the same. Names are defined before their uses, and data
+/// that code writes exists once. Functions that are not replaced keep every byte.
 #[test]
 fn links_compute_the_same() {
     arbtest(|u| {

@@ -9,12 +9,12 @@ fn file(before: &str, head: &str, body: &str) -> String {
     format!("{HEAD}{before}\n.visible .entry k{head}\n{{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %d<4>;\n{body}\n\tret;\n}}\n")
 }
 
-/// Returns the reason for a kernel `k`.
+/// Returns the reason why kernel `k` is not replaced.
 fn reason(own: &str, other: &str) -> String {
     linked(own, other, &["k"]).expect_err("it cannot be taken")
 }
 
-/// Returns the reason if our file has only the kernel.
+/// Returns the reason why kernel `k` is not replaced. Our file has only an empty kernel.
 fn needs(before: &str, body: &str) -> String {
     reason(&file("", "()", ""), &file(before, "()", body))
 }
@@ -52,7 +52,7 @@ fn later_versions() {
     assert_eq!(linked(&older, &file("", "()", "").replace("8.7", "9.0"), &[]), Ok(older));
 }
 
-/// Parameters must be the same bytes, of any type.
+/// Parameters must occupy the same bytes. Their types may differ.
 #[test]
 fn parameters() {
     let of = |own: &str, other: &str| linked(&file("", own, ""), &file("", other, "ld.param.u32 %r1, [b];"), &["k"]);
@@ -111,7 +111,7 @@ fn launches() {
     }
 }
 
-/// Data that other files see must be the same object.
+/// Data that other files see must be the same object in both files.
 #[test]
 fn data_that_others_see() {
     let load = "ld.global.u32 %r1, [x];";
@@ -175,11 +175,11 @@ fn data_of_the_file() {
             let reason = of(own, writes).expect_err(writes);
             assert!(reason.contains("'$x', which may be written"), "{reason}");
         }
-        // The same name of the source is the same object.
+        // Data of the source with the same name is one object.
         let x = |text: &str| text.replace("$x", "x");
         assert!(linked(&file(&x(same), "()", ""), &file(&x(same), "()", &x(writes)), &["k"]).is_ok());
     }
-    // The host may write data with a name in the source, even without a sign of it in the file.
+    // The host may write data with a name in the source. The file does not show such a write.
     for (own, expected) in [("", "is missing"), (".global .align 4 .b32 x[2] = {3, 4};", "has another initial value")] {
         let other = file(".global .align 4 .b32 x[2] = {1, 2};", "()", "ld.global.u32 %r1, [x];");
         assert_eq!(reason(&file(own, "()", ""), &other), format!("the code needs 'x', which {expected} in the input"));
@@ -190,7 +190,7 @@ fn data_of_the_file() {
     assert!(reason(&file("", "()", ""), &file(".global .align 4 .b32 $x[2];", "()", reads)).contains("may be written"));
     let pointed = format!("{same}\n.global .u64 y = $x;");
     assert!(reason(&file("", "()", ""), &file(&pointed, "()", reads)).contains("may be written"));
-    // Data that is passed only to system functions is read.
+    // Data that is passed only to system functions does not count as written.
     let text = ".global .align 1 .b8 $str[3] = {37, 100};\n.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);";
     let prints = "mov.u64 %d1, $str; { .param .b64 p0; st.param.b64 [p0], %d1; .param .b64 p1; st.param.b64 [p1], %d2;\n\
         .param .b32 r0; call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r1, [r0]; }";
@@ -198,7 +198,7 @@ fn data_of_the_file() {
     assert!(printing.contains(".extern .func (.param .b32 r) vprintf") && printing.contains("$str[3]"), "{printing}");
 }
 
-/// Shared memory belongs to the block, and its names do, too.
+/// Shared memory is copied, or is an equal variable of our file. A copy is renamed if its name is in use.
 #[test]
 fn shared_memory() {
     let of = |own: &str, other: &str| {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use arbtest::arbitrary::{Result, Unstructured};
 
-/// A step of a kernel or a function on its value.
+/// A step of a kernel or function, which changes the value that it computes.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     /// Adds a word of data that the host sees.
@@ -34,8 +34,8 @@ pub(super) struct Source {
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     pub(super) version: &'static str,
-    /// The number that is added to the numbers of strings and functions, because names have other meanings in another
-    /// file.
+    /// The number that is added to the numbers in the names of strings and functions. The same name then means
+    /// something else in the other file.
     pub(super) shift: usize,
     /// The prefix of parameter names.
     pub(super) parameter: &'static str,
@@ -43,7 +43,7 @@ pub(super) struct Style {
     /// Whether functions have prototypes and are in reverse order.
     pub(super) has_prototypes: bool,
     pub(super) has_lines: bool,
-    /// Whether data of the host is declared by words instead of bytes.
+    /// Whether data that the host sees is declared by words instead of bytes.
     pub(super) by_words: bool,
 }
 
