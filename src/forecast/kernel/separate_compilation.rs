@@ -43,8 +43,7 @@ impl fmt::Display for LinkConflict {
         let function = printable(function);
         write!(
             f,
-            "with ptxas -c it does not link: {function} holds {words} words, for which ptxas takes {registers} registers \
-             or more, and the kernel may have {limit}; pass --device-function-maxrregcount {limit} to ptxas, or inline \
+            "the kernel does not link after ptxas -c: {words} words are live in {function}, for which ptxas takes {registers} registers or more, and the kernel may have {limit}; pass --device-function-maxrregcount {limit} to ptxas, or inline \
              {function}"
         )
     }

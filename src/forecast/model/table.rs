@@ -146,17 +146,17 @@ impl Model {
                     model.roots.to_mut().push(model.nodes.len() as u32);
                     model.parse_tree(&mut words, &numbers).map_err(|what| wrong(&what))?;
                     if words.next().is_some() {
-                        return Err(wrong("a tree goes on behind its end"));
+                        return Err(wrong("unexpected text after the end of a tree"));
                     }
                 }
                 Some(word) => {
                     let place = model.head.number(word);
-                    let place = place.ok_or_else(|| wrong(&format!("'{word}' begins nothing that is known")))?;
+                    let place = place.ok_or_else(|| wrong(&format!("'{word}' is an unknown keyword")))?;
                     *place = self::number(words.next()).map_err(wrong)?;
                 }
             }
         }
-        if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+        if model.roots.is_empty() { Err("the table has no tree".into()) } else { Ok(model) }
     }
 
     /// Parses an interval: the largest forecast, and both ends.
@@ -164,7 +164,7 @@ impl Model {
         let mut number = || number(words.next());
         let likely = Likely { up_to: number()?, least: number()?, most: number()? };
         if self.likely.last().is_some_and(|before| before.up_to >= likely.up_to) {
-            return Err("the ranges are not in order");
+            return Err("the intervals are not in ascending order");
         }
         self.likely.to_mut().push(likely);
         Ok(())
@@ -178,7 +178,7 @@ impl Model {
     ) -> Result<(), String> {
         self.constant = number(words.next())?;
         while let Some(name) = words.next() {
-            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is not a feature of this table"))?;
             self.base.to_mut().push((value, number(words.next())?));
         }
         Ok(())
@@ -195,12 +195,12 @@ impl Model {
         let mut open: Vec<usize> = Vec::new();
         let nodes = self.nodes.to_mut();
         loop {
-            let word = words.next().ok_or("a tree is cut off")?;
-            let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is no number"));
+            let word = words.next().ok_or("a tree ends too early")?;
+            let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is not a number"));
             // Most words are numbers, which need no search for `<`.
             let is_name = word.starts_with(|first: char| first.is_ascii_alphabetic());
             if let Some((name, than)) = is_name.then(|| word.split_once('<')).flatten() {
-                let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+                let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is not a feature of this table"))?;
                 open.push(nodes.len());
                 nodes.push(Node::Less { value, than: number(than)?, no: 0 });
                 continue;
@@ -236,19 +236,19 @@ mod tests {
     fn broken_tables() {
         for (text, part) in [
             ("", "no tree"),
-            ("features a\ntree a<1 2", "line 2: a tree is cut off"),
-            ("features a\ntree b<1 2 3", "'b' is no feature"),
-            ("features a\ntree a<x 2 3", "'x' is no number"),
-            ("tree 1 2", "goes on behind its end"),
+            ("features a\ntree a<1 2", "line 2: a tree ends too early"),
+            ("features a\ntree b<1 2 3", "'b' is not a feature"),
+            ("features a\ntree a<x 2 3", "'x' is not a number"),
+            ("tree 1 2", "unexpected text after the end"),
             ("least many", "line 1: no number"),
             ("with-double", "line 1: no number"),
             ("with-external", "line 1: no number"),
             ("base many", "line 1: no number"),
             ("features a\nbase 1 a", "line 2: no number"),
-            ("features a\nbase 1 b 2", "'b' is no feature"),
-            ("trees 1", "'trees' begins nothing"),
+            ("features a\nbase 1 b 2", "'b' is not a feature"),
+            ("trees 1", "'trees' is an unknown keyword"),
             ("likely 24 0.8", "line 1: no number"),
-            ("likely 24 0.8 1.2\nlikely 16 0.8 1.2", "line 2: the ranges are not in order"),
+            ("likely 24 0.8 1.2\nlikely 16 0.8 1.2", "line 2: the intervals are not in ascending order"),
         ] {
             let problem = Model::parse(text).expect_err(text);
             assert!(problem.contains(part), "{text}: {problem}");

@@ -72,7 +72,7 @@ impl Forecast {
             figures.push(figure("AtLeastBecause", "    At Least Because It", self.unknown_callees_text()));
         }
         if let Some(link_conflict) = &self.link_conflict {
-            figures.push(figure("CompiledApart", "    Compiled Apart", link_conflict.to_string()));
+            figures.push(figure("CompiledApart", "    Separate Compilation", link_conflict.to_string()));
         }
         if self.spill_bytes() > 0 {
             let (least, most) = self.likely_spill_bytes;

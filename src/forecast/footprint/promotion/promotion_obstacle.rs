@@ -95,10 +95,12 @@ impl fmt::Display for UnpromotedVariable {
             PromotionObstacle::Stored => write!(f, ": its address is stored{line}"),
             PromotionObstacle::Assembly => write!(f, ": its address goes into inline assembly{line}"),
             PromotionObstacle::Volatile => write!(f, " is accessed as volatile or atomic{line}"),
-            PromotionObstacle::Generic => write!(f, " is accessed{line} at an address that could be in another memory"),
+            PromotionObstacle::Generic => {
+                write!(f, " is accessed{line} at an address that may refer to another memory space")
+            }
             PromotionObstacle::Opcode(name) => write!(f, ": its address is taken by {}{line}", printable(name)),
             PromotionObstacle::Mixed => {
-                write!(f, ": a pointer holds its address on some paths and another one on others")
+                write!(f, ": a pointer holds its address on some paths and another address on others")
             }
             PromotionObstacle::NotAccessed => write!(f, ": it is never loaded or stored as a whole value"),
             PromotionObstacle::Width(bits) => {
@@ -108,22 +110,25 @@ impl fmt::Display for UnpromotedVariable {
                 )
             }
             PromotionObstacle::Widths(first, second) => {
-                write!(f, " is accessed in values of {second} bits{line}, and elsewhere of {first}")
+                write!(f, " is accessed in values of {second} bits{line} and in values of {first} bits elsewhere")
             }
-            PromotionObstacle::Misaligned => write!(f, " is accessed{line} across its values"),
+            PromotionObstacle::Misaligned => write!(f, " is accessed{line} across the borders of its values"),
             PromotionObstacle::TooMany(values) => write!(f, " is too large: {values} values"),
             PromotionObstacle::Indexed(values) => write!(
                 f,
-                " is indexed by a variable{line}: {values} values could be meant, and ptxas picks from \
-                 {MOST_PICKED_FROM} at most"
+                " is indexed by a variable{line}: the index may select {values} values, and ptxas selects from at most \
+                 {MOST_PICKED_FROM}"
             ),
             PromotionObstacle::Costly(values) => {
-                write!(f, " is indexed by a variable{line}: picking from {values} values costs more than the memory")
+                write!(
+                    f,
+                    " is indexed by a variable{line}: a selection from {values} values costs more than the memory accesses"
+                )
             }
         }?;
         if self.index == Some(Index::Chosen) {
             f.write_str(
-                "; the index is one of a few constants: the compiler joined branches that each index it by a constant",
+                "; the index is one of a few constants: the compiler joined branches, each of which indexes it by a constant",
             )?;
         }
         if self.variables > 1 {
