@@ -1,37 +1,37 @@
-//! The table of the allocators' settings: the one place that names them.
+//! The table of the allocators' settings, the only place with their names.
 
 use SettingKind::{Factor, Limit, Registers, Row, Switch};
 
-/// What the value of a setting looks like.
+/// Kind of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// `on` or `off`.
     Switch,
     /// A whole number in a range, its ends included.
     Whole {
-        /// The least value.
+        /// Least value.
         min: u32,
-        /// The greatest value.
+        /// Greatest value.
         max: u32,
     },
     /// A whole number, or `none` for no limit.
     Limit,
     /// A finite number from 0.
     Factor,
-    /// Registers of the file in a row, `16..32`, or `none`.
+    /// A range of registers, `16..32`, or `none`.
     Registers,
-    /// The length of a row of registers, or `none` for any.
+    /// The length of a register tuple, or `none` for any length.
     Row,
 }
 
 /// A row of the table of settings.
 #[derive(Debug)]
 pub struct SettingSpec {
-    /// The name.
+    /// Name.
     pub name: &'static str,
-    /// What its value looks like.
+    /// Kind of its value.
     pub kind: SettingKind,
-    /// What it does.
+    /// Description.
     pub help: &'static str,
 }
 
