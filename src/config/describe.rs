@@ -100,16 +100,16 @@ fn explain_one(spec: &OptionSpec) -> String {
 /// Returns the contents of docs/options.md.
 pub fn options_page() -> String {
     let head = "# Options\n\n\
-         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page). What profiles, the \
-         search and tests set besides is [on a page of its own](options-for-developers.md).\n\n\
-         An option is given in one of three ways. If it is given in several, the first of this list counts:\n\n\
+         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page). Options that \
+         only profiles, the search and tests set are [on a page of their own](options-for-developers.md).\n\n\
+         An option is given in one of three ways. If it is given in several ways, the first in this list counts:\n\n\
          1. as a parameter of a pass: `nvptx-ra mir -passes='nvptx-remat<remat=peaks>' in.mir`;\n\
-         2. on the command line: `-nvptx-ra-NAME=VALUE` for llc, behind `-mllvm` for clang, and `--set NAME=VALUE` for \
-         `nvptx-ra`;\n\
+         2. on the command line: `-nvptx-ra-NAME=VALUE` for llc, the same after `-mllvm` for clang, and `--set \
+         NAME=VALUE` for `nvptx-ra`;\n\
          3. as the function attribute `\"nvptx-ra\"=\"NAME=VALUE;NAME=VALUE\"`. `opt -load-pass-plugin=… \
-         -passes='nvptx-ra<order=late;remat=peaks>'` writes it for all functions of a module.\n\n\
-         In parameters and in the attribute, `;` separates the options, and a backslash takes the next character as it \
-         stands. The name of a switch alone turns the switch on; `no-` before it turns it off. The attribute \
+         -passes='nvptx-ra<order=late;remat=peaks>'` sets the attribute of all functions of a module.\n\n\
+         In parameters and in the attribute, `;` separates the options, and a backslash makes the next character \
+         literal. The name of a switch alone turns the switch on; `no-` before it turns it off. The attribute \
          `\"nvptx-ra\"=\"off\"` switches all passes off for a function. `nvptx-ra explain NAME` prints the entry of an \
          option.\n";
     page(head, Audience::Users)
@@ -119,9 +119,9 @@ pub fn options_page() -> String {
 pub fn developers_page() -> String {
     let head = "# Options for developers\n\n\
          Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page).\n\n\
-         These options are what profiles and the search set, and what helps to work on the passes and to test them. They are \
-         given as [the others](options.md) are. `-help-hidden` of the compiler and `nvptx-ra explain --all --hidden` list \
-         them.\n";
+         These options are set by profiles and the search, or help to develop and test the passes. They are given like \
+         [the options for users](options.md). `-help-hidden` of the compiler and `nvptx-ra explain --all --hidden` \
+         list them.\n";
     page(head, Audience::Developers)
 }
 

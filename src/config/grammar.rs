@@ -116,14 +116,14 @@ impl Assignment {
                 (Some(_), Shape::Switch) => {
                     Err(("a switch with no- takes no value".into(), format!("use {0} or no-{0}", spec.name)))
                 }
-                (_, shape) => Err(("no switch".into(), format!("use {}={}", spec.name, shape.meta()))),
+                (_, shape) => Err(("not a switch".into(), format!("use {}={}", spec.name, shape.meta()))),
             };
         }
         if let Some(now) = removed::name_now(self.name.strip_prefix("no-").unwrap_or(&self.name)) {
             return Err(renamed_to(now));
         }
         if self.name == "off" {
-            let remedy = "off stands alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
+            let remedy = "give off alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
             return Err(("unknown option".into(), remedy.into()));
         }
         let names = OPTIONS.iter().map(|spec| spec.name);
@@ -199,7 +199,9 @@ fn escape(value: &str) -> String {
 fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFault> {
     if !origin.allows(spec.scope) {
         let (what, remedy) = match spec.scope {
-            Scope::Process => ("read before there is a function", format!("use -nvptx-ra-{}=…", spec.name)),
+            Scope::Process => {
+                ("the option is read before there is a function", format!("use -nvptx-ra-{}=…", spec.name))
+            }
             _ => ("not allowed here", format!("use -nvptx-ra-{}=… or a pass parameter", spec.name)),
         };
         return Err((what.into(), remedy));

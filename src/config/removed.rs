@@ -4,12 +4,12 @@ use super::table::OptionSpec;
 
 /// An option, a removed value, and the remedy.
 const REMOVED: [(&str, &str, &str); 3] = [
-    ("order", "auto", "name an order, as in order=eager; `nvptx-ra tune` finds the best for each kernel"),
-    ("budget", "auto", "write regalloc=auto, which sets such limits, too"),
+    ("order", "auto", "name an order, as in order=eager; `nvptx-ra tune` finds the best order for each kernel"),
+    ("budget", "auto", "use regalloc=auto, which also sets register limits"),
     (
         "skip-passes",
         "auto",
-        "name what to leave out, as in skip-passes=loop-reduce; `nvptx-ra tune` finds what pays for each kernel",
+        "name the passes to skip, as in skip-passes=loop-reduce; `nvptx-ra tune` finds the best passes for each kernel",
     ),
 ];
 

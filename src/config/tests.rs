@@ -49,7 +49,7 @@ fn attribute_off() {
     assert!(!config.enabled && config.verify);
     assert!(Config::default().enabled);
     assert!(Config::check("off", Origin::Attribute).is_ok());
-    assert!(refusal("off").contains("off stands alone"));
+    assert!(refusal("off").contains("give off alone"));
 }
 
 /// Each error names the origin, the option, the problem and the allowed values.
@@ -67,7 +67,7 @@ fn refusals_name_what_is_allowed() {
         ("quux=1", "quux=1: unknown option; `nvptx-ra explain --all` lists the options"),
         ("verify=maybe", "verify=maybe: neither on nor off; use on or off"),
         ("no-verify=on", "no-verify=on: a switch with no- takes no value; use verify or no-verify"),
-        ("no-copy-limit", "no-copy-limit: no switch; use copy-limit=N"),
+        ("no-copy-limit", "no-copy-limit: not a switch; use copy-limit=N"),
         ("copy-limit", "copy-limit: no value; use copy-limit=N"),
         ("copy-limit=", "copy-limit=: no value; use a whole number from 0 to 4294967295"),
         ("copy-limit=-1", "copy-limit=-1: not a whole number; use a whole number from 0 to 4294967295"),
@@ -83,7 +83,7 @@ fn refusals_name_what_is_allowed() {
         ),
         ("allocator-set=", "allocator-set=: no value; use none, or settings NAME=VALUE, separated by commas"),
         ("=x", "=x: unknown option"),
-        ("position=after", "position=after: read before there is a function; use -nvptx-ra-position=…"),
+        ("position=after", "position=after: the option is read before there is a function; use -nvptx-ra-position=…"),
     ] {
         let message = refusal(text);
         assert!(message.starts_with("nvptx-ra: kernel 'k': pass parameters: "), "{message}");

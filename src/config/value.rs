@@ -80,7 +80,7 @@ impl Shape {
             }
             Self::Path => "path".into(),
             Self::Registers => {
-                "none, or names of registers joined by +, each with a colon and a number or without".into()
+                "none, or names of registers joined by +, each optionally followed by a colon and a number".into()
             }
             Self::Settings(_) => "none, or settings NAME=VALUE, separated by commas, or by + in pass parameters".into(),
         }

@@ -50,7 +50,7 @@ word_or_number! {
     RegisterBudget {
         words {
             /// No limit.
-            Off = "off": "None.",
+            Off = "off": "No limit.",
         }
         number {
             /// This limit.
@@ -64,13 +64,13 @@ word_or_number! {
     RegisterTarget {
         words {
             /// No value is spilled.
-            Off = "off": "No value is kept in memory.",
+            Off = "off": "No value is spilled.",
             /// As many as ptxas may give the kernel, if spills are expected and shared memory has room for many of
             /// them.
-            Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel is left alone if it is not \
-                expected to spill, or if a plan would leave about as much traffic. Where ptxas is expected to give most \
-                registers up for warps that nobody asked for, and to spill much, the kernel gets the hardware's number as \
-                `.maxnreg`.",
+            Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel stays unchanged if it \
+                is not expected to spill, or if a spill plan would leave about as much traffic. If ptxas is expected \
+                to trade most registers for warps that no bound requests, and to spill much, the kernel gets the \
+                hardware's register limit as `.maxnreg`.",
         }
         number {
             /// This number.
@@ -84,7 +84,7 @@ word_or_number! {
     DynamicShared {
         words {
             /// Unknown.
-            Unknown = "unknown": "A kernel that has dynamic shared memory is left alone.",
+            Unknown = "unknown": "A kernel that has dynamic shared memory stays unchanged.",
         }
         number {
             /// This number.
@@ -98,9 +98,9 @@ word_or_number! {
     Slack {
         words {
             /// As many as the forecast expects beyond the live words.
-            Auto = "auto": "What ptxas takes beyond the words that are live, by the forecast: 2 to 24. 24 where the forecast \
-                cannot tell, because the kernel takes all registers that there are, where half as many words \
-                more are live as there are registers, and with regalloc=auto.",
+            Auto = "auto": "The registers that ptxas takes beyond the live words, by the forecast: 2 to 24. It is 24 \
+                in three cases: the forecast gives the kernel all registers, so that the slack is unknown; the live \
+                words exceed the registers by half; or regalloc=auto is set.",
         }
         number {
             /// This number.
@@ -114,7 +114,7 @@ word_or_number! {
     Threads {
         words {
             /// Unknown.
-            Unknown = "unknown": "A kernel that does not say how large its blocks are is left alone.",
+            Unknown = "unknown": "A kernel that does not declare its block size stays unchanged.",
         }
         number {
             /// This number.
