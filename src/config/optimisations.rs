@@ -37,7 +37,7 @@ flags! {
     pub struct SkipPasses {
         /// Addresses are separated into a shared base and a constant.
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 0,
-        /// Conditional computations move ahead of their branch.
+        /// Conditional computations move before their branch.
         "speculative-execution" => SPECULATIVE_EXECUTION = 1,
         /// Multiples of a value are computed from each other.
         "slsr" => SLSR = 2,
@@ -86,7 +86,7 @@ flags! {
     pub struct AddPasses {
         /// Inline assembly that only computes does not prevent loads from moving or being merged.
         "assembly-effects" => ASSEMBLY_EFFECTS = 0,
-        /// Computations on both sides of a branch move ahead of it.
+        /// Computations on both sides of a branch move before it.
         "gvn-hoist" => GVN_HOIST = 1,
         /// Sums are reordered so that more of them are equal.
         "reassociate" => REASSOCIATE = 2,
@@ -100,7 +100,7 @@ flags! {
         "sink" => SINK = 6,
         /// Branches are nested. Functions that have a loop with several entries stay as they are.
         "structurizecfg" => STRUCTURIZE_CFG = 7,
-        /// All values pass through memory, so that PHIs are built anew.
+        /// All values pass through memory, so that PHIs are rebuilt.
         "reg2mem" => REG2MEM = 8,
     }
 }

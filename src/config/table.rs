@@ -159,7 +159,7 @@ choices! {
         /// None.
         "off" => Off,
         /// Predicates with several definitions on different paths, if the code gets shorter: constants set several at
-        /// once. ptxas cannot rematerialise these. None if so many words are live, 7/5 of the registers, that ptxas may
+        /// once. ptxas cannot rematerialise these. None if 7/5 as many words as registers are live, because ptxas may
         /// trade registers for warps.
         "auto" => Auto,
         /// All predicates that are read in other blocks. A comparison that ptxas rematerialises may cost less than a
@@ -542,7 +542,7 @@ options! {
         /// is reloaded there, and stays in its register for all other reads. `nvptx-ra tune` finds all of this in the
         /// machine code.
         "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::NONE;
-        /// Most values of a function that are spilled, the cheapest first.
+        /// Spills at most this many values of a function, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
         /// Lets one reload of a value serve several groups of reads, if a register is free on the way and the reload
         /// executes no more often than those that it replaces. Also removes reloads whose value is in a register on all
@@ -551,7 +551,7 @@ options! {
         /// Lets a value be stored once after its definitions, at a place that executes more rarely: after the loop that
         /// computes it, or before a loop that does not use it.
         "regalloc-sink" => regalloc_sink: bool = true;
-        /// Most bytes of one store or load. With 8 or 16, values that are stored or loaded near each other are accessed
+        /// The most bytes of one store or load. With 8 or 16, values that are stored or loaded near each other are accessed
         /// together. Their registers must then be adjacent, too, so kernels that spill may spill more.
         "regalloc-wide" => regalloc_wide: u32 = 4, range 4..=16, unit "bytes";
         /// Threads of a block, for kernels that do not declare them. A kernel with spilled values then declares this
@@ -559,7 +559,7 @@ options! {
         "threads" => threads: Threads = Threads::Unknown, audience Users;
         /// Bytes of dynamic shared memory that the launch adds, for kernels that use dynamic shared memory.
         "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown, audience Users;
-        /// Most shared memory for the slots of a block.
+        /// The most shared memory for the slots of a block.
         "shared-limit" => shared_limit: u32 = 49152, range 0..=49152, unit "bytes", audience Users;
     }
     Some(LOOP_SHAPE) => {
