@@ -44,7 +44,7 @@ pub(in crate::forecast) struct Words {
     /// Register of each word.
     owners: IndexVec<Word, VReg>,
     definitions: Definitions,
-    /// Whether a definition of the register has been read.
+    /// Whether a definition of the register has been visited.
     seen: IndexVec<VReg, bool>,
     widest: u32,
 }

@@ -11,7 +11,7 @@
 use crate::forecast::model::features::Features;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// Least words that move. The models cover fewer.
+/// Fewest words that move. The models cover smaller numbers.
 const LEAST_MOVED: f64 = 16.0;
 /// Registers beside the values and their copies.
 const BESIDE: f64 = 6.0;

@@ -14,7 +14,7 @@ pub(in crate::forecast) fn carried(features: &Features, architecture: &Architect
     features.get("carried_words").max(not_uniform).max(features.get("in_flight_words"))
 }
 
-/// Least words of local arrays that a kernel loads. ptxas issues these loads early, too, if it knows the number of
+/// Fewest words of local arrays that a kernel loads. ptxas issues these loads early, too, if it knows the number of
 /// blocks on an SM, because it then has no reason to stay below the limit.
 const LOCAL_ARRAYS: f64 = 32.0;
 

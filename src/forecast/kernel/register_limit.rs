@@ -4,7 +4,7 @@ use crate::config::RegisterBudget;
 use crate::forecast::kernel::forecast::Forecast;
 use crate::target::machine::Architecture;
 
-/// Least bytes of spills at which a limit pays. If ptxas gives up registers for occupancy, it spills thousands of
+/// Fewest bytes of spills at which a limit pays. If ptxas gives up registers for occupancy, it spills thousands of
 /// bytes, or a few bytes that are cheaper than the warps.
 const MUCH: u32 = 512;
 

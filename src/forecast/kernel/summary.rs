@@ -16,7 +16,7 @@ use crate::function::{Applied, Function, Inst, LaunchBounds, Origin};
 use crate::target::machine::Repartition;
 use crate::target::{Classification, assembly_may_ask, repartitions};
 
-/// Most instructions of a function after which the memory of the analyses is kept. Larger functions release it.
+/// Largest number of instructions for which the memory of the analyses is kept. Larger functions release it.
 const MOST_KEPT: usize = 1 << 18;
 
 thread_local! {

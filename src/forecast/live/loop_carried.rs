@@ -47,7 +47,7 @@ const MOST_UNIFORM_CYCLE: u32 = 31;
 /// Most copies in a row that are followed.
 const MOST_COPIES: u32 = 16;
 
-/// Least operands of an instruction whose words are counted. Fewer operands have few words.
+/// Fewest operands of an instruction whose words are counted. Fewer operands have few words.
 const LEAST_OPERANDS: usize = 8;
 
 impl LoopCarriedWords {

@@ -79,7 +79,7 @@ impl Invariants {
             };
             let here = loops.innermost(definition.block);
             let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use());
-            // The innermost of the left loops in which the register is read.
+            // The innermost loop with a read of the register, among the loops that its definition leaves.
             let read_in = uses.filter_map(|read| common(loops, self.place(function, loops, read), here)).min();
             let num_words = words.occupied(reg).count() as u32;
             let mut around = read_in;

@@ -16,7 +16,7 @@ use crate::index::IndexVec;
 /// Bodies of an unrolled loop.
 const FACTOR: u32 = 4;
 
-/// Most weight of a body: an instruction weighs 1, a load or store 2.
+/// Largest weight of a body: an instruction weighs 1, a load or store 2.
 const MOST_WEIGHT: u32 = 50;
 
 /// Weight of a division of integers of at most 32 bits.

@@ -33,8 +33,8 @@ pub struct Model {
     pub ptxas: Cow<'static, str>,
     /// Numbers of the table's head.
     pub head: Head,
-    /// Base that the trees correct: this constant, plus a factor times each listed feature; features below 0 count as
-    /// 0. 1 if the table has no base.
+    /// Base that the trees correct: this constant, plus a factor times each listed feature; negative
+    /// features count as 0. Without a base, the constant is 1.
     pub(crate) constant: f64,
     pub(crate) base: Cow<'static, [(u32, f64)]>,
     /// Intervals around the forecast, sorted by `up_to`: see [`Likely`].
@@ -74,7 +74,7 @@ pub struct Head {
     pub step_reach: f64,
     /// The same if the bounds give the size of a block, but not the number of blocks on an SM.
     pub step_reach_with_size: f64,
-    /// Least varying words, in the order of the code, of a kernel that gets few registers in favour of warps. Such a
+    /// Fewest varying words, in the order of the code, of a kernel that gets few registers in favour of warps. Such a
     /// kernel has more words than there are registers in any order, and its bounds give the size of a block, but not
     /// the number of blocks on an SM. 0 if no kernel gives up registers.
     pub gives_up: f64,

@@ -46,7 +46,7 @@ const TURNS: f64 = 16.0;
 /// A set of values of the stack, by their numbers.
 type Values = u128;
 
-/// Most values in the experiments. More values stay in memory.
+/// Largest number of values in the experiments. Larger stacks stay in memory.
 const MOST_VALUES: i64 = Values::BITS as i64;
 
 /// The stack variables of a function, if they are promoted. The memory is reused for the next function.

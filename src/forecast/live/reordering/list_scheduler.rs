@@ -1,11 +1,11 @@
 //! A list scheduler that minimises registers alone.
 //!
-//! An instruction that frees at least as many words as it takes goes first. Among the others, the first is the one that
-//! is needed soonest, where the order of the code decides and each instruction is as late as its readers allow.
-//! Instructions that leave fewer words live than before, and are the only readers of their operands, are needed as soon
-//! as their operands are available: LLVM sinks them to the ends of loops, far after their operands, and ptxas brings
-//! them back. If all values end in the same sums, all are needed at once. The second order, the order of the code with
-//! loads directly before their readers, serves these regions.
+//! An instruction that frees at least as many words as it takes goes first. Among the others, the one with the soonest
+//! deadline goes first. Deadlines follow the order of the code, and each is as late as the instruction's readers allow.
+//! Instructions that leave fewer words live than before, and are the only readers of their operands, are due as soon as
+//! their operands are available: LLVM sinks them to the ends of loops, far after their operands, and ptxas brings them
+//! back. If all values end in the same sums, all are due at once. The second order, the order of the code with loads
+//! directly before their readers, serves these regions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

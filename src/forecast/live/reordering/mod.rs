@@ -26,7 +26,7 @@ use crate::forecast::footprint::words::Word;
 use crate::function::Function;
 use crate::index::IndexVec;
 
-/// Most words live at once for which no second order is tried. Few kernels exceed it.
+/// Words live at once above which a second order is tried. Few kernels have more.
 const BY_READERS_ABOVE: u32 = 64;
 
 /// Highest pressures if the order is free.
