@@ -98,9 +98,9 @@ fn removed_values() {
         ("order=auto", "order=auto: removed; name an order, as in order=eager; `nvptx-ra tune` finds the best"),
         (
             "skip-passes=auto",
-            "skip-passes=auto: removed; name what to leave out, as in skip-passes=loop-reduce; `nvptx-ra tune` finds",
+            "skip-passes=auto: removed; name the passes to skip, as in skip-passes=loop-reduce; `nvptx-ra tune` finds",
         ),
-        ("skip-passes=gvn+auto", "skip-passes=gvn+auto: removed; name what to leave out"),
+        ("skip-passes=gvn+auto", "skip-passes=gvn+auto: removed; name the passes to skip"),
     ] {
         let message = refusal(text);
         assert!(message.contains(expected), "{message}\n  lacks {expected}");
