@@ -1,6 +1,7 @@
 //! An option whose value is a list of settings: constants and knobs of the allocators, by name.
 //!
-//! Names and values are checked here, where options are read; the allocators' presets have the fields that they set.
+//! Names and values are checked here, where options are parsed. The allocators' presets have the fields that the
+//! settings change.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,9 +18,9 @@ pub struct AllocatorSettings(Option<Arc<[Setting]>>);
 /// A setting with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name, one of [`SETTINGS`].
+    /// Name, one of [`SETTINGS`].
     pub name: &'static str,
-    /// Its value, of the kind that the table says.
+    /// Value, of the kind that the table gives.
     pub value: SettingValue,
 }
 
@@ -30,7 +31,7 @@ pub enum SettingValue {
     Switch(bool),
     /// Of [`SettingKind::Whole`].
     Number(u32),
-    /// Of [`SettingKind::Limit`] and [`SettingKind::Row`]; `None`: no limit.
+    /// Of [`SettingKind::Limit`] and [`SettingKind::Row`]; `None` if there is no limit.
     Limit(Option<u32>),
     /// Of [`SettingKind::Factor`].
     Factor(f32),
@@ -38,10 +39,10 @@ pub enum SettingValue {
     Registers(Option<Range<u32>>),
 }
 
-// A finite number equals itself.
+// Factors are finite, so equality is reflexive.
 impl Eq for SettingValue {}
 
-/// What is wrong with a list of settings, and what is allowed.
+/// The problem with a list of settings, and the allowed values.
 pub(super) type Fault = (String, String);
 
 impl SettingKind {
@@ -68,7 +69,7 @@ impl SettingKind {
         })
     }
 
-    /// What its value may be.
+    /// Describes the allowed values.
     fn allowed(self) -> Cow<'static, str> {
         match self {
             Self::Switch => "on or off".into(),
@@ -102,15 +103,15 @@ impl std::fmt::Display for Setting {
 }
 
 impl AllocatorSettings {
-    /// No setting.
+    /// No settings.
     pub(super) const NONE: Self = Self(None);
 
-    /// The settings, in the order in which they were given.
+    /// Yields the settings, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &Setting> {
         self.0.iter().flat_map(|all| all.iter())
     }
 
-    /// Reads `NAME=VALUE,NAME=VALUE`, or `none`.
+    /// Parses `NAME=VALUE,NAME=VALUE`, or `none`.
     pub(super) fn read(text: &str) -> Result<Self, Fault> {
         if text == "none" {
             return Ok(Self::NONE);
@@ -132,7 +133,7 @@ fn setting(text: &str) -> Result<Setting, Fault> {
     setting.ok_or_else(|| (format!("{text}: not allowed"), format!("use {}", spec.kind.allowed())))
 }
 
-/// The settings as the help lists them.
+/// The settings, as the help lists them.
 const CHOICES: [Choice; SETTINGS.len()] = {
     let mut choices = [Choice { name: "", help: "" }; SETTINGS.len()];
     let mut number = 0;
@@ -150,7 +151,7 @@ impl Value for AllocatorSettings {
         Self::read(text).ok()
     }
 
-    /// Joined by `+`, which pass parameters can hold: a comma ends them.
+    /// Joined by `+`, because a comma ends a pass parameter.
     fn print(&self) -> Cow<'static, str> {
         let settings: Vec<String> = self.iter().map(Setting::to_string).collect();
         if settings.is_empty() { "none".into() } else { settings.join("+").into() }
@@ -161,7 +162,7 @@ impl Value for AllocatorSettings {
 mod tests {
     use super::*;
 
-    /// Settings are read with either separator, and print back to the same.
+    /// Settings are parsed with either separator, and print back to the same.
     #[test]
     fn prints_back() {
         for (text, printed) in [
@@ -177,7 +178,7 @@ mod tests {
         }
     }
 
-    /// What is wrong is said of the one setting, with what is allowed.
+    /// An error names the faulty setting and the allowed values.
     #[test]
     fn refusals() {
         let refusal = |text: &str| {
@@ -194,7 +195,7 @@ mod tests {
         assert!(refusal("").starts_with(": unknown; use "));
     }
 
-    /// Every setting has a name of its own and a sentence, and takes a value; none takes nonsense.
+    /// Every setting has a unique name and a description, and takes a value. No setting takes nonsense.
     #[test]
     fn table() {
         for (number, spec) in SETTINGS.iter().enumerate() {

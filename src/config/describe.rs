@@ -1,4 +1,5 @@
-//! What the table says, for people and for the compiler's help: all text about options is made here.
+//! Descriptions of options, for people and for the compiler's help. All text about options is made here, from the
+//! table.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -12,15 +13,15 @@ use crate::error::{Error, ErrorKind};
 /// An option as the compiler's command line registers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionInfo {
-    /// The name without `nvptx-ra-`.
+    /// Name without `nvptx-ra-`.
     pub name: &'static str,
-    /// The help, with type, range, default and unit.
+    /// Help, with type, range, default and unit.
     pub help: String,
-    /// What stands for the value in the help.
+    /// Placeholder of the value in the help.
     pub meta: String,
-    /// Whether it may be given without a value.
+    /// Whether the option may be given without a value.
     pub is_switch: bool,
-    /// Only in the help that lists what is hidden.
+    /// Whether only the help of hidden options lists it.
     pub hidden: bool,
 }
 
@@ -35,25 +36,27 @@ static INFOS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
     OPTIONS.iter().map(info).chain(removed::renamed().map(of_earlier_name)).collect()
 });
 
-/// An earlier name of an option. It is registered so that the compiler says what the name is now, with a value or without one.
+/// Returns the entry of an option's earlier name. It is registered so that the compiler prints the new name, whether or
+/// not a value is given.
 fn of_earlier_name((name, now): (&'static str, &'static str)) -> OptionInfo {
     let help = format!("Renamed: use -nvptx-ra-{now}.");
     OptionInfo { name, help, meta: String::new(), is_switch: true, hidden: true }
 }
 
-/// How many options the compiler's command line has: those of the table, and those that are renamed.
+/// Returns the number of options on the compiler's command line: those of the table, and the renamed ones.
 pub fn option_count() -> usize {
     INFOS.len()
 }
 
-/// The option at a place: of the table, then those that are renamed. It lives as long as the program, so that C++ may keep pointers to its text.
+/// Returns the option at an index: those of the table come first, then the renamed ones. The entry is static, so that
+/// C++ may keep pointers to its text.
 pub fn option_at(index: usize) -> Option<&'static OptionInfo> {
     INFOS.get(index)
 }
 
-/// All that is known of an option, for a terminal.
+/// Describes an option for a terminal.
 pub fn explain(name: &str) -> Result<String, Error> {
-    // People paste what they see, so the forms of the command line and of a switch are names too.
+    // The forms of the command line and of a switch are names, too, because people paste what they see.
     let bare = name.trim_start_matches('-');
     let bare = bare.strip_prefix("nvptx-ra-").unwrap_or(bare);
     let bare = bare.split_once('=').map_or(bare, |(name, _)| name);
@@ -71,7 +74,7 @@ pub fn explain(name: &str) -> Result<String, Error> {
     })
 }
 
-/// All that is known of all options, for a terminal; those for developers too where they are asked for.
+/// Describes all options for a terminal, including those for developers on request.
 pub fn explain_all(for_developers: bool) -> String {
     let shown = OPTIONS.iter().filter(|spec| for_developers || spec.audience == Audience::Users);
     shown.map(explain_one).collect::<Vec<_>>().join("\n")
@@ -94,31 +97,31 @@ fn explain_one(spec: &OptionSpec) -> String {
     text
 }
 
-/// docs/options.md, whole.
+/// Returns the contents of docs/options.md.
 pub fn options_page() -> String {
     let head = "# Options\n\n\
-         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page). What profiles, the \
-         search and tests set besides is [on a page of its own](options-for-developers.md).\n\n\
-         An option is given in one of three ways. If it is given in several, the first of this list counts:\n\n\
+         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page). Options that \
+         only profiles, the search and tests set are [on a page of their own](options-for-developers.md).\n\n\
+         An option is given in one of three ways. If it is given in several ways, the first in this list counts:\n\n\
          1. as a parameter of a pass: `nvptx-ra mir -passes='nvptx-remat<remat=peaks>' in.mir`;\n\
-         2. on the command line: `-nvptx-ra-NAME=VALUE` for llc, behind `-mllvm` for clang, and `--set NAME=VALUE` for \
-         `nvptx-ra`;\n\
+         2. on the command line: `-nvptx-ra-NAME=VALUE` for llc, the same after `-mllvm` for clang, and `--set \
+         NAME=VALUE` for `nvptx-ra`;\n\
          3. as the function attribute `\"nvptx-ra\"=\"NAME=VALUE;NAME=VALUE\"`. `opt -load-pass-plugin=… \
-         -passes='nvptx-ra<order=late;remat=peaks>'` writes it for all functions of a module.\n\n\
-         In parameters and in the attribute, `;` separates the options, and a backslash takes the next character as it \
-         stands. The name of a switch alone turns the switch on; `no-` before it turns it off. The attribute \
+         -passes='nvptx-ra<order=late;remat=peaks>'` sets the attribute of all functions of a module.\n\n\
+         In parameters and in the attribute, `;` separates the options, and a backslash makes the next character \
+         literal. The name of a switch alone turns the switch on; `no-` before it turns it off. The attribute \
          `\"nvptx-ra\"=\"off\"` switches all passes off for a function. `nvptx-ra explain NAME` prints the entry of an \
          option.\n";
     page(head, Audience::Users)
 }
 
-/// docs/options-for-developers.md, whole.
+/// Returns the contents of docs/options-for-developers.md.
 pub fn developers_page() -> String {
     let head = "# Options for developers\n\n\
          Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page).\n\n\
-         These options are what profiles and the search set, and what helps to work on the passes and to test them. They are \
-         given as [the others](options.md) are. `-help-hidden` of the compiler and `nvptx-ra explain --all --hidden` list \
-         them.\n";
+         These options are set by profiles and the search, or help to develop and test the passes. They are given like \
+         [the options for users](options.md). `-help-hidden` of the compiler and `nvptx-ra explain --all --hidden` \
+         list them.\n";
     page(head, Audience::Developers)
 }
 
@@ -151,7 +154,7 @@ fn section(spec: &OptionSpec) -> String {
     text
 }
 
-/// Type, range and default in one sentence each.
+/// Describes type, range and default, each in a sentence.
 fn facts(spec: &OptionSpec) -> String {
     let described = spec.shape.describe();
     let mut letters = described.chars();
@@ -168,7 +171,7 @@ fn default_with_unit(spec: &OptionSpec) -> String {
     }
 }
 
-/// How the option is written, wherever it may be given; `quote` marks what is to be typed.
+/// Describes how the option is written in each place where it is allowed; `quote` encloses what the user types.
 fn usage(spec: &OptionSpec, quote: &str) -> String {
     let (name, meta) = (spec.name, spec.shape.meta());
     let typed = |text: String| format!("{quote}{text}{quote}");
@@ -185,7 +188,7 @@ fn usage(spec: &OptionSpec, quote: &str) -> String {
     }
 }
 
-/// The lines of a documentation comment as one paragraph.
+/// Joins the lines of a documentation comment to one paragraph.
 fn paragraph(help: &str) -> String {
     help.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,11 @@
-//! The grammar of options, the same for pass parameters, the command line and the function attribute.
+//! The grammar of options, which is the same for pass parameters, the command line and the function attribute.
 //!
 //! ```text
 //! options    = [ assignment { ";" assignment } ]
 //! assignment = NAME "=" VALUE | SWITCH | "no-" SWITCH
 //! ```
-//! A backslash takes the character behind it as it stands, so that a path may hold a `;`. Spaces around an assignment
-//! and empty assignments mean nothing; the last assignment to an option counts.
+//! A backslash makes the next character literal, so that a path may contain a `;`. Spaces around an assignment and
+//! empty assignments are ignored. The last assignment to an option counts.
 
 use serde::Deserialize as _;
 
@@ -16,7 +16,7 @@ use super::table::{Config, OPTIONS, OptionSpec, Scope};
 use super::value::Shape;
 use crate::error::{Error, ErrorKind};
 
-/// Where options were given. Later ones take precedence over earlier ones.
+/// The place where options were given. Later origins take precedence over earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The function attribute `"nvptx-ra"`.
@@ -28,12 +28,12 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The origin of that name, for callers that only have text.
+    /// Returns the origin with this name, for callers that only have text.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Attribute, Self::CommandLine, Self::Parameters].into_iter().find(|origin| origin.name() == name)
     }
 
-    /// Its name in diagnostics.
+    /// Returns the name in diagnostics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Attribute => "function attribute",
@@ -51,17 +51,17 @@ impl Origin {
     }
 }
 
-/// The assignments in `text`, each checked: an option and the text of its value.
+/// Parses and checks the assignments in `text`. Each result is an option and the text of its value.
 pub fn assignments(text: &str, origin: Origin) -> Result<Vec<(&'static OptionSpec, String)>, Error> {
     split(text).iter().map(|assignment| assignment.check(origin)).collect()
 }
 
-/// Those assignments in `text` that are right, without the others.
+/// Parses the assignments in `text` and returns those that are valid.
 pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static OptionSpec, String)> {
     split(text).iter().filter_map(|assignment| assignment.check(origin).ok()).collect()
 }
 
-/// Options that an earlier version wrote: the same under today's names, without values that were removed.
+/// Updates options that an earlier version wrote: new names, without removed values.
 pub fn of_earlier_version(text: &str) -> String {
     let left = split(text).into_iter().filter_map(|mut assignment| {
         if let Some(now) = removed::name_now(&assignment.name) {
@@ -78,12 +78,12 @@ pub fn of_earlier_version(text: &str) -> String {
     left.collect::<Vec<_>>().join(";")
 }
 
-/// Reads a field with options from a file of any version.
+/// Deserialises a field with options from a file of any version.
 pub fn read_options<'de, D: serde::Deserializer<'de>>(field: D) -> Result<String, D::Error> {
     String::deserialize(field).map(|options| of_earlier_version(&options))
 }
 
-/// What is wrong, and what is allowed.
+/// The problem, and the allowed values.
 type OptionFault = (String, String);
 
 /// An assignment as it was given.
@@ -93,7 +93,7 @@ struct Assignment {
 }
 
 impl Assignment {
-    /// The option that is named and the text of its value, where it may have that value.
+    /// Returns the option and the text of its value, if the option may have that value.
     fn check(&self, origin: Origin) -> Result<(&'static OptionSpec, String), Error> {
         let checked = self.resolve().and_then(|(spec, value)| check(spec, value, origin).map(|()| (spec, value)));
         checked.map(|(spec, value)| (spec, value.to_owned())).map_err(|(problem, remedy)| {
@@ -101,7 +101,7 @@ impl Assignment {
         })
     }
 
-    /// The option that is named, and the text of the value that it gets.
+    /// Returns the option, and the text of the value that it gets.
     fn resolve(&self) -> Result<(&'static OptionSpec, &str), OptionFault> {
         if let Some(spec) = find(&self.name) {
             return match (&self.value, spec.shape) {
@@ -116,14 +116,14 @@ impl Assignment {
                 (Some(_), Shape::Switch) => {
                     Err(("a switch with no- takes no value".into(), format!("use {0} or no-{0}", spec.name)))
                 }
-                (_, shape) => Err(("no switch".into(), format!("use {}={}", spec.name, shape.meta()))),
+                (_, shape) => Err(("not a switch".into(), format!("use {}={}", spec.name, shape.meta()))),
             };
         }
         if let Some(now) = removed::name_now(self.name.strip_prefix("no-").unwrap_or(&self.name)) {
             return Err(renamed_to(now));
         }
         if self.name == "off" {
-            let remedy = "off stands alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
+            let remedy = "give off alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
             return Err(("unknown option".into(), remedy.into()));
         }
         let names = OPTIONS.iter().map(|spec| spec.name);
@@ -142,7 +142,7 @@ impl std::fmt::Display for Assignment {
     }
 }
 
-/// Splits at the `;` that no backslash precedes, then each part at its first `=`.
+/// Splits at each `;` without a backslash before it, then each part at its first `=`.
 fn split(text: &str) -> Vec<Assignment> {
     let mut assignments = Vec::new();
     let mut current = Assignment { name: String::new(), value: None };
@@ -164,7 +164,7 @@ fn split(text: &str) -> Vec<Assignment> {
             }
             Some('=') if current.value.is_none() => current.value = Some(String::new()),
             Some(character) => {
-                // A backslash at the very end stands for itself.
+                // A backslash at the very end is literal.
                 let literal = if character == '\\' { characters.next().unwrap_or('\\') } else { character };
                 current.value.as_mut().unwrap_or(&mut current.name).push(literal);
             }
@@ -173,7 +173,7 @@ fn split(text: &str) -> Vec<Assignment> {
 }
 
 impl OptionSpec {
-    /// The assignment that gives the option a value of it, as short as it may be.
+    /// Returns the shortest assignment of a value to the option.
     pub(super) fn assignment(&self, value: &str) -> String {
         match (self.shape, value) {
             (Shape::Switch, "on") => self.name.to_owned(),
@@ -183,7 +183,7 @@ impl OptionSpec {
     }
 }
 
-/// The text that [`split`] reads back as `value`.
+/// Escapes a value so that [`split`] reads it back.
 fn escape(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for character in value.chars() {
@@ -195,11 +195,13 @@ fn escape(value: &str) -> String {
     escaped
 }
 
-/// Whether an option may have a value, given there.
+/// Checks that an option may have a value from this origin.
 fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFault> {
     if !origin.allows(spec.scope) {
         let (what, remedy) = match spec.scope {
-            Scope::Process => ("read before there is a function", format!("use -nvptx-ra-{}=…", spec.name)),
+            Scope::Process => {
+                ("the option is read before there is a function", format!("use -nvptx-ra-{}=…", spec.name))
+            }
             _ => ("not allowed here", format!("use -nvptx-ra-{}=… or a pass parameter", spec.name)),
         };
         return Err((what.into(), remedy));
@@ -207,12 +209,12 @@ fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFau
     if spec.set(&mut Config::default(), value) { Ok(()) } else { Err(fault(spec, value)) }
 }
 
-/// What is wrong with an earlier name of an option.
+/// Returns the fault of an earlier name of an option.
 fn renamed_to(now: &str) -> OptionFault {
     ("renamed".into(), format!("use {now}"))
 }
 
-/// What is wrong with a value that an option may not have.
+/// Returns the fault of a value that an option may not have.
 fn fault(spec: &OptionSpec, value: &str) -> OptionFault {
     if let Some(remedy) = removed::remedy(spec, value) {
         return ("removed".into(), remedy.to_owned());
@@ -227,7 +229,7 @@ fn fault(spec: &OptionSpec, value: &str) -> OptionFault {
     (problem.into(), remedy)
 }
 
-/// Gives an option the value that a command has for it under another name; `given` is how that stands in an error.
+/// Sets an option to the value of a command that has another name for it; `given` precedes the problem in an error.
 pub(super) fn give(config: &mut Config, option: &str, value: &str, given: &str) -> Result<(), Error> {
     let Some(spec) = find(option) else {
         return Err(Error::new(ErrorKind::Option, format!("{option}: unknown option"), "please report this"));
@@ -239,7 +241,7 @@ pub(super) fn give(config: &mut Config, option: &str, value: &str, given: &str) 
     Err(Error::new(ErrorKind::Option, format!("{given}{problem}"), remedy))
 }
 
-/// The option of that name.
+/// Returns the option of this name.
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
     OPTIONS.iter().find(|spec| spec.name == name)
 }

@@ -1,6 +1,7 @@
 //! Options: one [table](OPTIONS), one grammar, four layers.
 //!
-//! An option's value is the pass parameter's, else the command line's, else the function attribute's, else the default.
+//! An option's value comes from the pass parameter, else from the command line, else from the function attribute, else
+//! from the default.
 
 mod allocator_settings;
 mod describe;
@@ -32,22 +33,22 @@ pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, T
 
 use crate::error::Error;
 
-/// The options that were given, as text, by where they were given. Empty: none.
+/// The given options, as text, by origin. Empty if none were given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layers<'a> {
-    /// The parameters in a pipeline string: strongest.
+    /// Parameters in a pipeline string, which take precedence.
     pub parameters: &'a str,
     /// `-nvptx-ra-…` options.
     pub command_line: &'a str,
-    /// The function attribute `"nvptx-ra"`, or `off`.
+    /// Function attribute `"nvptx-ra"`, or `off`.
     pub attribute: &'a str,
 }
 
-/// The function attribute that switches the passes off for a function.
+/// Function attribute that switches the passes off for a function.
 const ATTRIBUTE_OFF: &str = "off";
 
 impl<'a> Layers<'a> {
-    /// The layers, weakest first, but for an attribute that is `off`.
+    /// Returns the layers in ascending precedence, without an attribute that is `off`.
     fn in_order(&self) -> [(Origin, &'a str); 3] {
         let attribute = if self.is_off() { "" } else { self.attribute };
         [
@@ -63,7 +64,7 @@ impl<'a> Layers<'a> {
 }
 
 impl Config {
-    /// The options that hold where all of `layers` are given.
+    /// Returns the options that result from `layers`.
     pub fn resolve(layers: &Layers<'_>) -> Result<Self, Error> {
         let mut config = Self { enabled: !layers.is_off(), ..Self::default() };
         for (origin, text) in layers.in_order() {
@@ -72,8 +73,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Like [`resolve`](Self::resolve), but leaves out what is wrong: for the caller that must know whether an error in
-    /// the options is [fatal](Config::strict) and where its [bundle](Config::bundle) goes.
+    /// Like [`resolve`](Self::resolve), but ignores invalid assignments. A caller uses it to find out whether an error
+    /// in the options is [fatal](Config::strict) and where its [bundle](Config::bundle) goes.
     pub fn resolve_valid(layers: &Layers<'_>) -> Self {
         let mut config = Self { enabled: !layers.is_off(), ..Self::default() };
         for (origin, text) in layers.in_order() {
@@ -90,12 +91,12 @@ impl Config {
         }
     }
 
-    /// Gives an option the value that a command of the tool has for it. `given` stands ahead of what is wrong with it.
+    /// Sets an option to a value from a command of the tool. `given` precedes the problem in an error.
     pub fn give(&mut self, option: &str, value: &str, given: &str) -> Result<(), Error> {
         grammar::give(self, option, value, given)
     }
 
-    /// Checks options that are given in one place.
+    /// Checks options from one origin.
     pub fn check(text: &str, origin: Origin) -> Result<(), Error> {
         if origin == Origin::Attribute && text.trim() == ATTRIBUTE_OFF {
             return Ok(());
@@ -103,8 +104,8 @@ impl Config {
         assignments(text, origin).map(|_| ())
     }
 
-    /// The options that differ from their defaults, in the order of the table, as text that reads back to the same:
-    /// `no-verify;copy-limit=7`.
+    /// Returns the options that differ from their defaults, in the order of the table, as text that reads back to the
+    /// same: `no-verify;copy-limit=7`.
     pub fn to_parameters(&self) -> String {
         let default = Self::default();
         let mut parts = Vec::new();
@@ -119,7 +120,7 @@ impl Config {
     }
 }
 
-/// The assignment that gives an option a value of it; `None` where it has that by default.
+/// Returns the assignment of a value to an option; `None` if the value is the default.
 pub fn unless_default(name: &str, value: &str) -> Option<String> {
     let spec = find(name);
     debug_assert!(spec.is_some_and(|spec| spec.set(&mut Config::default(), value)), "{name}={value}");

@@ -1,7 +1,7 @@
-//! Which of the known names a mistyped one is likely to mean.
+//! Suggests a known name for a mistyped one.
 
-/// The known name at the least edit distance from `name`, if that is small enough to be a typing error. The first of
-/// equally near ones.
+/// Returns the known name at the least edit distance from `name`, if the distance is small enough for a typing error.
+/// The first of equally near names wins.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).clamp(1, 4);
     known
@@ -11,7 +11,7 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance, one row of the table at a time: O(|a|·|b|) time, O(|b|) memory.
+/// Computes Levenshtein's distance, one row of the table at a time: O(|a|·|b|) time, O(|b|) memory.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -41,7 +41,7 @@ mod tests {
         }
     }
 
-    /// A typing error finds its name, something else finds nothing.
+    /// A typing error finds its name. Another word finds none.
     #[test]
     fn nearest_only_where_near() {
         let known = ["before", "after", "instead"];

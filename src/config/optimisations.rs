@@ -1,13 +1,14 @@
-//! Which of LLVM's own optimisations a function goes without, which it gets on top, and how two of them are bounded.
+//! Options for LLVM's own optimisations: which are skipped, which are added, and how inlining and unrolling are
+//! bounded.
 
 use super::value::{Choice, Shape, Value, choices, flags};
 
 choices! {
     /// Which calls are inlined.
     pub enum Inline {
-        /// Those that LLVM inlines.
+        /// As LLVM decides.
         "llvm" => Llvm,
-        /// Those and all calls that pass the address of a stack variable of the kernel.
+        /// As LLVM decides, and all calls that pass the address of a stack variable of the kernel.
         "stack" => Stack,
         /// All calls.
         "all" => All,
@@ -19,24 +20,24 @@ choices! {
 choices! {
     /// Which loops are unrolled.
     pub enum Unroll {
-        /// Those that LLVM unrolls.
+        /// As LLVM decides.
         "llvm" => Llvm,
-        /// Only those that the source asks for.
+        /// Only loops for which the source requests it.
         "asked" => Asked,
-        /// Those that LLVM unrolls, but loops with a pragma as often as NVIDIA's compiler does.
+        /// As LLVM decides, but loops with a pragma get as many bodies as in NVIDIA's compiler.
         "cut" => Cut,
-        /// Those and all loops over arrays on the stack.
+        /// As LLVM decides, and all loops over arrays on the stack.
         "stack" => Stack,
     }
 }
 
 flags! {
-    /// Optimisations of LLVM's code generator that a function may go without. What each does may cost registers: most
-    /// move or merge computations without asking how long their values then live.
+    /// Optimisations of LLVM's code generator that can be skipped for a function. Each may cost registers: most move or
+    /// merge computations without regard to the live ranges.
     pub struct SkipPasses {
         /// Addresses are separated into a shared base and a constant.
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 0,
-        /// Conditional computations move ahead of their branch.
+        /// Conditional computations move before their branch.
         "speculative-execution" => SPECULATIVE_EXECUTION = 1,
         /// Multiples of a value are computed from each other.
         "slsr" => SLSR = 2,
@@ -60,7 +61,7 @@ flags! {
 }
 
 impl SkipPasses {
-    /// Those of LLVM IR; the others are of machine code.
+    /// Passes on LLVM IR; the others are passes on machine code.
     pub const OF_IR: Self = Self::SEPARATE_CONST_OFFSET
         .union(Self::SPECULATIVE_EXECUTION)
         .union(Self::SLSR)
@@ -69,8 +70,8 @@ impl SkipPasses {
         .union(Self::CODE_GEN_PREPARE)
         .union(Self::LOOP_REDUCE);
 
-    /// The optimisation that LLVM's gate names so; none where it is not one of these. Passes on loops come under their
-    /// titles.
+    /// Returns the optimisation under LLVM's name for it in a pass gate; empty if it is not one of these. Loop passes
+    /// come under their titles.
     pub fn of_pass(name: &str) -> Self {
         match name {
             "Loop Strength Reduction" => Self::LOOP_REDUCE,
@@ -80,12 +81,12 @@ impl SkipPasses {
 }
 
 flags! {
-    /// Optimisations of LLVM on IR that run on a function ahead of the code generator, in this order. LLVM's own
-    /// pipelines leave them out, or run them where later ones undo what they do.
+    /// Optimisations of LLVM IR that run on a function before the code generator, in this order. LLVM's own pipelines
+    /// omit them, or run them before others that undo their effect.
     pub struct AddPasses {
-        /// Inline assembly that only computes no longer keeps loads from moving or being merged.
+        /// Inline assembly that only computes does not prevent loads from moving or being merged.
         "assembly-effects" => ASSEMBLY_EFFECTS = 0,
-        /// Computations on both sides of a branch move ahead of it.
+        /// Computations on both sides of a branch move before it.
         "gvn-hoist" => GVN_HOIST = 1,
         /// Sums are reordered so that more of them are equal.
         "reassociate" => REASSOCIATE = 2,
@@ -99,13 +100,13 @@ flags! {
         "sink" => SINK = 6,
         /// Branches are nested. Functions that have a loop with several entries stay as they are.
         "structurizecfg" => STRUCTURIZE_CFG = 7,
-        /// All values pass through memory, so that PHIs are built anew.
+        /// All values pass through memory, so that PHIs are rebuilt.
         "reg2mem" => REG2MEM = 8,
     }
 }
 
 impl AddPasses {
-    /// What each is to LLVM's parser of pipelines.
+    /// Names in LLVM's pipeline parser.
     const PIPELINES: [(Self, &'static str); 9] = [
         (Self::ASSEMBLY_EFFECTS, "nvptx-assembly-effects"),
         (Self::GVN_HOIST, "gvn-hoist"),
@@ -118,7 +119,7 @@ impl AddPasses {
         (Self::REG2MEM, "reg2mem,mem2reg"),
     ];
 
-    /// The pipelines that do it, one behind the other.
+    /// Yields the pipelines, in order.
     pub fn pipelines(self) -> impl Iterator<Item = &'static str> {
         Self::PIPELINES.into_iter().filter(move |(pass, _)| self.contains(*pass)).map(|(_, pipeline)| pipeline)
     }

@@ -1,4 +1,4 @@
-//! An option whose value is a list of registers, each with what its values cost and where they are loaded.
+//! An option whose value is a list of registers, each with the cost and the reloads of its values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,42 +12,42 @@ pub struct RegisterNames(Option<Arc<[NamedRegister]>>);
 /// A register by its name in PTX.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamedRegister {
-    /// Its name.
+    /// Name.
     pub name: Box<str>,
-    /// How many words its values cost, if that is said.
+    /// Words that the spills of its values move, if given.
     pub moves: Option<u32>,
-    /// The loads of its values; none where nothing is said of them.
+    /// Reloads of its values; empty if none are given.
     pub loads: Vec<NamedLoad>,
 }
 
-/// A load of a register's value.
+/// A reload of a register's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamedLoad {
-    /// The statements that read what it loads, by their numbers among those that read the register: the first is 1.
+    /// The statements that use the reloaded value, numbered among the reads of the register from 1.
     pub reads: Vec<u32>,
-    /// How often it runs in a run of the function.
+    /// How often it executes in a run of the function.
     pub times: u32,
 }
 
 impl RegisterNames {
-    /// No register.
+    /// No registers.
     pub(super) const NONE: Self = Self(None);
 
     fn all(&self) -> &[NamedRegister] {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether no register is named.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.all().is_empty()
     }
 
-    /// The registers, in the order in which they were given.
+    /// Yields the registers, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &NamedRegister> {
         self.all().iter()
     }
 
-    /// The first name, and how many others there are: for people.
+    /// Prints the first name and the number of others.
     pub fn shortened(&self) -> String {
         match self.all() {
             [] => "none".into(),
@@ -75,13 +75,13 @@ impl<'n> FromIterator<&'n str> for RegisterNames {
     }
 }
 
-/// Reads `%r1`, `%r1:20`, or `%r1:20@1.2x10@4x1`.
+/// Parses `%r1`, `%r1:20`, or `%r1:20@1.2x10@4x1`.
 fn register(text: &str) -> Option<NamedRegister> {
     let (name, numbers) = match text.split_once(':') {
         Some((name, numbers)) => (name, Some(numbers)),
         None => (text, None),
     };
-    // The identifiers of PTX.
+    // Identifiers as in PTX.
     let (first, rest) = name.split_at_checked(1)?;
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
     let is_first = first.bytes().all(|byte| byte == b'%' || (is_inner(byte) && !byte.is_ascii_digit()));
@@ -97,7 +97,7 @@ fn register(text: &str) -> Option<NamedRegister> {
     Some(register)
 }
 
-/// Reads `1.2x10`.
+/// Parses `1.2x10`.
 fn load(text: &str) -> Option<NamedLoad> {
     let (reads, times) = text.split_once('x')?;
     Some(NamedLoad { reads: reads.split('.').map(number).collect::<Option<_>>()?, times: number(times)? })
@@ -137,7 +137,7 @@ impl Value for RegisterNames {
 mod tests {
     use super::*;
 
-    /// Names of PTX and numbers are read and printed back; what is neither is refused.
+    /// Names of PTX and numbers are parsed and print back to the same. Other text is refused.
     #[test]
     fn names() {
         for text in ["%r1", "%r1+%rd27+$x_1", "%r1:0+%rd2+%r3:4294967295", "%r1:20@1.2x10@4x1+%r2:1@9x1", "none"] {

@@ -1,37 +1,37 @@
-//! The table of the allocators' settings: the one place that names them.
+//! The table of the allocators' settings, the only place with their names.
 
 use SettingKind::{Factor, Limit, Registers, Row, Switch};
 
-/// What the value of a setting looks like.
+/// Kind of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// `on` or `off`.
     Switch,
     /// A whole number in a range, its ends included.
     Whole {
-        /// The least value.
+        /// Least value.
         min: u32,
-        /// The greatest value.
+        /// Greatest value.
         max: u32,
     },
     /// A whole number, or `none` for no limit.
     Limit,
     /// A finite number from 0.
     Factor,
-    /// Registers of the file in a row, `16..32`, or `none`.
+    /// A range of registers, `16..32`, or `none`.
     Registers,
-    /// The length of a row of registers, or `none` for any.
+    /// The length of a register tuple, or `none` for any length.
     Row,
 }
 
 /// A row of the table of settings.
 #[derive(Debug)]
 pub struct SettingSpec {
-    /// The name.
+    /// Name.
     pub name: &'static str,
-    /// What its value looks like.
+    /// Kind of its value.
     pub kind: SettingKind,
-    /// What it does.
+    /// Description.
     pub help: &'static str,
 }
 
@@ -45,80 +45,94 @@ const fn row(name: &'static str, kind: SettingKind, help: &'static str) -> Setti
 
 /// All settings. Names with `RegAlloc` are ptxas's own.
 pub const SETTINGS: &[SettingSpec] = &[
-    row("predicates", COUNT, "How many predicates there are."),
+    row("predicates", COUNT, "Number of predicates."),
     row("packs-halves", Switch, "Two 16-bit values share a register."),
-    row("caller-saved", Registers, "The registers that calls clobber."),
+    row("caller-saved", Registers, "Registers that calls clobber."),
     row("reserved", Registers, "Registers that are never allocated."),
-    row("tuples", Switch, "Registers that an instruction names as one row are allocated as one row."),
-    row("matrix-tuple", Row, "The longest row of a matrix instruction of one warp."),
-    row("warpgroup-tuple", Row, "The longest row of a matrix instruction of four warps."),
-    row("cost-is-product", Switch, "Frequencies of definitions and uses are multiplied; off adds them."),
-    row("latency-1", Factor, "What an access to a spilled value costs while up to `cache-1` bytes are live."),
+    row("tuples", Switch, "Registers that an instruction uses as one tuple are allocated as one tuple."),
+    row("matrix-tuple", Row, "The longest tuple of a matrix instruction of one warp."),
+    row("warpgroup-tuple", Row, "The longest tuple of a matrix instruction of four warps."),
+    row("cost-is-product", Switch, "The frequencies of definitions and uses are multiplied; off adds them."),
+    row("latency-1", Factor, "Cost of an access to a spilled value while up to `cache-1` bytes are live."),
     row("latency-2", Factor, "The same up to `cache-2` bytes."),
-    row("latency-3", Factor, "The same beyond them."),
+    row("latency-3", Factor, "The same with more live bytes."),
     row("cache-1", COUNT, "Live bytes up to which an access costs `latency-1`."),
     row("cache-2", COUNT, "Live bytes up to which an access costs `latency-2`."),
-    row("loop-base", Factor, "What each loop around a live range multiplies its cost by."),
-    row("uniform-factor", Factor, "What values that are the same in all threads of a warp cost more."),
-    row("clamp", Factor, "The most that a live range costs."),
-    row("store-factor", Factor, "What a store costs in loads."),
+    row("loop-base", Factor, "Factor of a live range's cost for each loop around it."),
+    row("uniform-factor", Factor, "Factor of the cost of values that are the same in all threads of a warp."),
+    row("clamp", Factor, "Highest cost of a live range."),
+    row("store-factor", Factor, "Cost of a store, in loads."),
     row(
         "high-pressure-weight",
         Factor,
-        "What an access costs instead in a file in which more is live at once than it has registers.",
+        "Cost of an access instead, in a register file whose pressure exceeds its registers.",
     ),
     row(
         "register-usage-level",
         SettingKind::Whole { min: 0, max: 10 },
-        "ptxas's option of that name: spilling costs a fifth of it as much; 5 changes nothing.",
+        "ptxas's option of this name: the cost of spills is multiplied by a fifth of the value; 5 changes nothing.",
     ),
-    row("floor-primary", Factor, "What costs less to spill is spilled last."),
-    row("floor-secondary", Factor, "So is that whose reads behind its last definition cost no more; 0 is no floor."),
-    row("zero-cost-pruning", Switch, "So is that which costs nothing to spill."),
+    row("floor-primary", Factor, "Live ranges that cost less to spill are spilled last."),
+    row(
+        "floor-secondary",
+        Factor,
+        "Live ranges whose reads after their last definition cost no more are spilled last, too; 0 means no floor.",
+    ),
+    row("zero-cost-pruning", Switch, "Live ranges that cost nothing to spill are spilled last, too."),
     row(
         "density-budget",
         Limit,
-        "So is that which is live only where at least so many registers come to each live range.",
+        "Live ranges that are live only where at least this many registers come to each live range are spilled last, \
+         too.",
     ),
     row(
         "aggregate-copies",
         Switch,
-        "A value that an arm of a diamond copies, and that nothing else reads, costs as much as the copy, too.",
+        "The cost of a value that only a copy in an arm of a diamond reads includes the cost of the copy.",
     ),
-    row(
-        "RegAllocEstimatedLoopIterations",
-        FROM_ONE,
-        "How often loops are taken to turn, in place of what LLVM estimates.",
-    ),
-    row("budget-fraction", Switch, "Of few registers only a part is used, as ptxas does for occupancy."),
-    row("budget-fraction-least", Factor, "The part of up to 160 registers; it rises to 1 at 255."),
+    row("RegAllocEstimatedLoopIterations", FROM_ONE, "Trip count of loops, instead of LLVM's estimate."),
+    row("budget-fraction", Switch, "Only a part of a small number of registers is used, as in ptxas, for occupancy."),
+    row("budget-fraction-least", Factor, "The part that is used of up to 160 registers; it rises to 1 at 255."),
     row(
         "degree-limit",
         Limit,
-        "`briggs`: the K of its degree tests, in registers. No register limit: that comes from the kernel.",
+        "`briggs`: the K of its degree tests, in registers. It does not limit registers: the limit comes from the \
+         kernel.",
     ),
-    row("degree-factor", Factor, "`briggs`: what the degree of a neighbour counts in its merge test."),
-    row("always-below", Factor, "`briggs`: a copy is merged where both sides have less than this part of K as degree."),
-    row("never-above", Factor, "`briggs`: none is merged where the result would have more than this multiple of K."),
+    row("degree-factor", Factor, "`briggs`: weight of a neighbour's degree in its merge test."),
+    row("always-below", Factor, "`briggs`: a copy is merged if both sides have a degree below this part of K."),
+    row(
+        "never-above",
+        Factor,
+        "`briggs`: a copy is not merged if the result would have a degree above this multiple of K.",
+    ),
     row("local-most", COUNT, "The most bytes of local memory for the slots of a thread."),
     row("cleanup", Switch, "The code of an allocation is cleaned up; in a compilation, loads are placed lazily."),
-    row("split-threshold", Limit, "Live ranges that span more instructions are split at loops; 0 or none: none are."),
-    row("split-all-above", Limit, "With more live ranges than these, all are split at loops, however short."),
-    row("split-rounds", COUNT, "How many times everything is placed anew with live ranges split."),
-    row("split-iterations", Limit, "The most boundaries of loops that one round splits at."),
-    row("split-gain", Factor, "A boundary is split at where that can save more words than these."),
-    row("RegAllocCoalescing", Switch, "`fatpoint` merges the sides of copies."),
+    row(
+        "split-threshold",
+        Limit,
+        "Live ranges that span more instructions are split at loops; with 0 or none, no live range is split.",
+    ),
+    row("split-all-above", Limit, "If there are more live ranges than this, all are split at loops, however short."),
+    row("split-rounds", COUNT, "Number of rounds in which all live ranges are allocated again after splits."),
+    row("split-iterations", Limit, "The most loop boundaries at which one round splits."),
+    row("split-gain", Factor, "A round splits at a boundary if the split can save more words than this."),
+    row("RegAllocCoalescing", Switch, "`fatpoint`: the sides of copies are merged."),
     row("RegAllocCoalesceMaxFanout", FROM_ONE, "`fatpoint`: the most copies that are merged into one live range."),
-    row("RegAllocCoalesceMaxDepth", FROM_ONE, "`fatpoint`: the most live ranges that become one."),
-    row("RegAllocCoalesceMaxWidth", FROM_ONE, "`fatpoint`: the widest live ranges that are merged, in units."),
-    row("merge-by-weight", Switch, "`fatpoint` merges only where the target of a copy weighs no more than its source."),
-    row("merge-rounds", FROM_ONE, "`fatpoint`: how often all copies are gone through."),
-    row("RegAllocNumNonSpillTrials", TRIALS, "`fatpoint`: trials without spilling, and then as many with it."),
-    row("spill-trials", TRIALS, "`fatpoint`: attempts with spilling; as many as trials without unless given."),
-    row("retry-step", FROM_ONE, "`fatpoint`: how many units less each attempt with spilling aims at."),
+    row("RegAllocCoalesceMaxDepth", FROM_ONE, "`fatpoint`: the most live ranges that become one live range."),
+    row("RegAllocCoalesceMaxWidth", FROM_ONE, "`fatpoint`: greatest width of live ranges that are merged, in units."),
+    row("merge-by-weight", Switch, "`fatpoint`: a copy is merged only if its target weighs no more than its source."),
+    row("merge-rounds", FROM_ONE, "`fatpoint`: number of passes over all copies."),
+    row(
+        "RegAllocNumNonSpillTrials",
+        TRIALS,
+        "`fatpoint`: number of trials without spills, followed by as many with spills.",
+    ),
+    row("spill-trials", TRIALS, "`fatpoint`: number of trials with spills, if it differs from the number without."),
+    row("retry-step", FROM_ONE, "`fatpoint`: units by which the aim falls with each trial with spills."),
     row(
         "guidance-queues",
         Switch,
-        "`fatpoint`: guidance takes live ranges that wait for their next read first, by cost.",
+        "`fatpoint`: guidance first takes live ranges that wait for their next read, by cost.",
     ),
 ];

@@ -1,4 +1,4 @@
-//! What the layers, the grammar and the texts must do.
+//! Properties of the layers, the grammar and the descriptions.
 
 use super::*;
 use crate::error::ErrorKind;
@@ -13,7 +13,7 @@ fn refusal(text: &str) -> String {
     error.to_string()
 }
 
-/// A stronger layer wins over a weaker one, option by option.
+/// A stronger layer overrides a weaker one, option by option.
 #[test]
 fn precedence_is_parameter_command_line_attribute_default() {
     let layers = Layers {
@@ -27,21 +27,21 @@ fn precedence_is_parameter_command_line_attribute_default() {
     assert_eq!(config.stats.as_deref(), Some(std::path::Path::new("/s")));
 }
 
-/// A switch is on alone, off with `no-`, and takes on and off; the last assignment counts.
+/// A switch is on if it is given alone, off with the prefix `no-`, and accepts on and off. The last assignment counts.
 #[test]
 fn switches() {
     let config = parameters(" verify ; no-terminal-rule;strict=on;wide-pairs=off;optnone;no-optnone;; ").unwrap();
     assert!(config.verify && config.strict && !config.terminal_rule && !config.wide_pairs && !config.optnone);
 }
 
-/// A weaker layer's switch can be switched off again by a stronger one.
+/// A stronger layer can switch off the switch of a weaker layer.
 #[test]
 fn a_default_given_explicitly_overrides() {
     let layers = Layers { parameters: "no-verify", command_line: "verify", attribute: "" };
     assert!(!Config::resolve(&layers).unwrap().verify);
 }
 
-/// The attribute `off` disables the function whatever else is given, and nothing else does.
+/// The attribute `off` disables the function with any other options, and no other attribute does.
 #[test]
 fn attribute_off() {
     let off = Layers { attribute: " off ", parameters: "verify", ..Layers::default() };
@@ -49,10 +49,10 @@ fn attribute_off() {
     assert!(!config.enabled && config.verify);
     assert!(Config::default().enabled);
     assert!(Config::check("off", Origin::Attribute).is_ok());
-    assert!(refusal("off").contains("off stands alone"));
+    assert!(refusal("off").contains("give off alone"));
 }
 
-/// Each refusal names the origin, the option, what is wrong and what is allowed.
+/// Each error names the origin, the option, the problem and the allowed values.
 #[test]
 fn refusals_name_what_is_allowed() {
     let layers = Layers { command_line: "position=befor", ..Layers::default() };
@@ -67,7 +67,7 @@ fn refusals_name_what_is_allowed() {
         ("quux=1", "quux=1: unknown option; `nvptx-ra explain --all` lists the options"),
         ("verify=maybe", "verify=maybe: neither on nor off; use on or off"),
         ("no-verify=on", "no-verify=on: a switch with no- takes no value; use verify or no-verify"),
-        ("no-copy-limit", "no-copy-limit: no switch; use copy-limit=N"),
+        ("no-copy-limit", "no-copy-limit: not a switch; use copy-limit=N"),
         ("copy-limit", "copy-limit: no value; use copy-limit=N"),
         ("copy-limit=", "copy-limit=: no value; use a whole number from 0 to 4294967295"),
         ("copy-limit=-1", "copy-limit=-1: not a whole number; use a whole number from 0 to 4294967295"),
@@ -83,7 +83,7 @@ fn refusals_name_what_is_allowed() {
         ),
         ("allocator-set=", "allocator-set=: no value; use none, or settings NAME=VALUE, separated by commas"),
         ("=x", "=x: unknown option"),
-        ("position=after", "position=after: read before there is a function; use -nvptx-ra-position=…"),
+        ("position=after", "position=after: the option is read before there is a function; use -nvptx-ra-position=…"),
     ] {
         let message = refusal(text);
         assert!(message.starts_with("nvptx-ra: kernel 'k': pass parameters: "), "{message}");
@@ -91,16 +91,16 @@ fn refusals_name_what_is_allowed() {
     }
 }
 
-/// A value that earlier versions had says what to write in its place, and a file of theirs is read without it.
+/// For a removed value, the error names the replacement, and a file of an earlier version is read without the value.
 #[test]
 fn removed_values() {
     for (text, expected) in [
         ("order=auto", "order=auto: removed; name an order, as in order=eager; `nvptx-ra tune` finds the best"),
         (
             "skip-passes=auto",
-            "skip-passes=auto: removed; name what to leave out, as in skip-passes=loop-reduce; `nvptx-ra tune` finds",
+            "skip-passes=auto: removed; name the passes to skip, as in skip-passes=loop-reduce; `nvptx-ra tune` finds",
         ),
-        ("skip-passes=gvn+auto", "skip-passes=gvn+auto: removed; name what to leave out"),
+        ("skip-passes=gvn+auto", "skip-passes=gvn+auto: removed; name the passes to skip"),
     ] {
         let message = refusal(text);
         assert!(message.contains(expected), "{message}\n  lacks {expected}");
@@ -112,8 +112,8 @@ fn removed_values() {
     }
 }
 
-/// A name that an option had in earlier versions is an error that says the name of today, wherever it is given. A file of theirs
-/// is read with the names of today.
+/// An option's earlier name is an error that gives the new name, from all origins. A file of an earlier version is read
+/// with the new names.
 #[test]
 fn renamed_options() {
     for (text, expected) in [
@@ -153,7 +153,7 @@ fn attributes_name_no_files() {
     }
 }
 
-/// With an error elsewhere, whether it is fatal is still known.
+/// Another error does not hide whether errors are fatal.
 #[test]
 fn valid_part_of_wrong_options() {
     let layers = Layers { command_line: "nonsense;strict", parameters: "copy-limit=x", ..Layers::default() };
@@ -170,7 +170,7 @@ fn trace_is_a_list() {
     assert_eq!(parameters("trace=edits+classify").unwrap().to_parameters(), "trace=classify+edits");
 }
 
-/// Printed options read back to the same, in the order of the table; defaults are not printed.
+/// Printed options read back to the same, in the order of the table. Defaults are not printed.
 #[test]
 fn prints_back() {
     assert_eq!(Config::default().to_parameters(), "");
@@ -182,7 +182,7 @@ fn prints_back() {
     assert_eq!(parameters(&printed).unwrap(), config);
 }
 
-/// Every option can be set to every value that its help names, and prints back; names are unique and in use.
+/// Every option accepts every value that its help lists, and prints it back. Names are unique and in use.
 #[test]
 fn table_is_consistent() {
     for (index, spec) in OPTIONS.iter().enumerate() {
@@ -218,7 +218,7 @@ fn values(shape: &Shape) -> Vec<String> {
     }
 }
 
-/// What C++ registers has a help with type and default for every option.
+/// Each option that C++ registers has a help text with type and default.
 #[test]
 fn registration_info() {
     assert_eq!(option_count(), OPTIONS.len() + removed::renamed().count());
@@ -234,7 +234,7 @@ fn registration_info() {
     assert_eq!((info.meta.as_str(), info.is_switch, info.hidden), ("on|off", true, false));
 }
 
-/// An option is found under the forms in which people meet it; a wrong name is an error with a hint.
+/// An option is found under the forms that its users see. A wrong name is an error with a hint.
 #[test]
 fn explain_finds_and_hints() {
     for name in ["verify", "-nvptx-ra-verify", "--nvptx-ra-verify=on", "no-verify"] {
@@ -244,7 +244,7 @@ fn explain_finds_and_hints() {
     assert!(!explain_all(false).contains("inject") && explain_all(true).contains("inject"));
 }
 
-/// The two pages say what the table says. `UPDATE_EXPECT=1` rewrites them.
+/// The two pages agree with the table. `UPDATE_EXPECT=1` rewrites them.
 #[test]
 fn pages_are_in_step() {
     for (name, made) in [("options.md", options_page()), ("options-for-developers.md", developers_page())] {
@@ -257,7 +257,7 @@ fn pages_are_in_step() {
     }
 }
 
-/// Each option has one entry, on one of the two pages. Users have few enough to read all of them.
+/// Each option has one entry, on one of the two pages. The page for users is short enough to read.
 #[test]
 fn each_option_is_on_one_page() {
     let (users, developers) = (options_page(), developers_page());
@@ -272,7 +272,7 @@ fn each_option_is_on_one_page() {
     assert!(entries(&users) <= 25, "{} options for users", entries(&users));
 }
 
-/// No text makes the reader panic, and what it accepts prints back to the same.
+/// No text makes the parser panic, and accepted text prints back to the same.
 #[test]
 fn any_text_is_read_or_refused() {
     arbtest::arbtest(|u| {

@@ -1,52 +1,52 @@
-//! The types that an option's value can have: how each is read, printed and described.
+//! The types of an option's value: how each is parsed, printed and described.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// One of the words that a choice allows.
+/// One of the words of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The word.
+    /// Word.
     pub name: &'static str,
-    /// What it does.
+    /// Description.
     pub help: &'static str,
 }
 
-/// What an option's value looks like.
+/// Shape of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// `on` or `off`; alone, the name means `on`, and `no-NAME` means `off`.
+    /// `on` or `off`. The name alone means `on`, and `no-NAME` means `off`.
     Switch,
     /// A whole number in a range, its ends included.
     Integer {
-        /// The least value.
+        /// Least value.
         min: u32,
-        /// The greatest value.
+        /// Greatest value.
         max: u32,
     },
     /// One of a few words.
     Choice(&'static [Choice]),
-    /// Some of a few words, joined by `+`; `none` and `all` stand for none and all of them.
+    /// Some of a few words, joined by `+`, or `none`, or `all`.
     List(&'static [Choice]),
     /// One of a few words, or a whole number in a range, its ends included.
     ChoiceOrInteger {
-        /// The words.
+        /// Words.
         choices: &'static [Choice],
-        /// The least number.
+        /// Least number.
         min: u32,
-        /// The greatest number.
+        /// Greatest number.
         max: u32,
     },
     /// A file or folder.
     Path,
-    /// Registers by name, each with a number or without, joined by `+`; `none` stands for none of them.
+    /// Registers by name, each optionally with a number, joined by `+`, or `none`.
     Registers,
-    /// Settings by name, separated by commas or `+`; `none` stands for none of them.
+    /// Settings by name, separated by commas or `+`, or `none`.
     Settings(&'static [Choice]),
 }
 
 impl Shape {
-    /// The shape of an integer, narrowed to a range. Other shapes have no range and stay.
+    /// Narrows the shape of an integer to a range. Other shapes have no range and do not change.
     pub(super) const fn within(self, range: std::ops::RangeInclusive<u32>) -> Self {
         match self {
             Self::Integer { .. } => Self::Integer { min: *range.start(), max: *range.end() },
@@ -54,7 +54,7 @@ impl Shape {
         }
     }
 
-    /// What stands for the value in a help text: `on|off`, `N`, `before|after`, `PATH`.
+    /// Returns the placeholder of the value in a help text: `on|off`, `N`, `before|after`, `PATH`.
     pub fn meta(&self) -> String {
         match self {
             Self::Switch => "on|off".into(),
@@ -68,7 +68,7 @@ impl Shape {
         }
     }
 
-    /// The type in words, with its range.
+    /// Describes the type in words, with its range.
     pub fn describe(&self) -> String {
         match self {
             Self::Switch => "switch, on or off".into(),
@@ -80,13 +80,13 @@ impl Shape {
             }
             Self::Path => "path".into(),
             Self::Registers => {
-                "none, or names of registers joined by +, each with a colon and a number or without".into()
+                "none, or names of registers joined by +, each optionally followed by a colon and a number".into()
             }
             Self::Settings(_) => "none, or settings NAME=VALUE, separated by commas, or by + in pass parameters".into(),
         }
     }
 
-    /// The words that a choice allows.
+    /// Returns the words of a choice.
     pub fn choices(&self) -> &'static [Choice] {
         match self {
             Self::Choice(choices)
@@ -97,7 +97,7 @@ impl Shape {
         }
     }
 
-    /// What is wrong with a value that could not be read, and what is allowed.
+    /// Returns the problem with a value that could not be parsed, and the allowed values.
     pub(super) fn refuse(&self, text: &str) -> (&'static str, String) {
         if text.is_empty() {
             return ("no value", format!("use {}", self.allowed()));
@@ -130,7 +130,7 @@ fn names(choices: &[Choice]) -> Vec<&'static str> {
     choices.iter().map(|choice| choice.name).collect()
 }
 
-/// `a, b or c`.
+/// Joins words: `a, b or c`.
 fn list(words: &[&str]) -> String {
     match words {
         [] => String::new(),
@@ -141,13 +141,13 @@ fn list(words: &[&str]) -> String {
 
 /// A type that an option can have.
 pub(super) trait Value: Sized {
-    /// What its values look like.
+    /// Shape of the values.
     const SHAPE: Shape;
 
-    /// The value that `text` stands for, if it stands for one of this shape.
+    /// Parses `text`; `None` if it is not a value of this shape.
     fn parse(text: &str, shape: &Shape) -> Option<Self>;
 
-    /// The text that [`parse`](Self::parse) reads back.
+    /// Prints a value in the form that [`parse`](Self::parse) reads.
     fn print(&self) -> Cow<'static, str>;
 }
 
@@ -172,7 +172,7 @@ impl Value for u32 {
 
     fn parse(text: &str, shape: &Shape) -> Option<Self> {
         let Shape::Integer { min, max } = *shape else { return None };
-        // `str::parse` takes a leading `+`, which the grammar does not.
+        // `str::parse` accepts a leading `+`, which the grammar does not.
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|value| digits && (min..=max).contains(value))
     }
@@ -204,7 +204,7 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// The value of the option that asks for it.
+            /// Returns the option's value for this variant.
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -242,7 +242,7 @@ macro_rules! flags {
         }
 
         impl $name {
-            /// The value of the option that asks for these.
+            /// Returns the option's value for these flags.
             pub fn words(self) -> std::borrow::Cow<'static, str> {
                 $crate::config::value::Value::print(&self)
             }

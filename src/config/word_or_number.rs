@@ -1,10 +1,10 @@
-//! Options whose value is a word or a number: numbers of registers, and bytes that somebody may know.
+//! Options whose value is a word or a number: numbers of registers, and bytes that may be unknown.
 
 use std::borrow::Cow;
 
 use super::value::{Choice, Shape, Value};
 
-/// Defines an option that is one of some words, or a number in a range.
+/// Defines an option whose value is one of some words, or a number in a range.
 macro_rules! word_or_number {
     (
         $(#[$doc:meta])* $name:ident {
@@ -44,32 +44,33 @@ macro_rules! word_or_number {
     };
 }
 
-// With fewer than 16 registers ptxas cannot compile anything.
+// ptxas cannot compile anything with fewer than 16 registers.
 word_or_number! {
-    /// The limit on registers that kernels get which set none themselves.
+    /// Register limit for kernels without a limit of their own.
     RegisterBudget {
         words {
-            /// None.
-            Off = "off": "None.",
+            /// No limit.
+            Off = "off": "No limit.",
         }
         number {
-            /// This number.
+            /// This limit.
             Most = 16..=255
         }
     }
 }
 
 word_or_number! {
-    /// The registers for which values are kept in memory.
+    /// Registers whose limit decides which values are spilled.
     RegisterTarget {
         words {
-            /// No value is.
-            Off = "off": "No value is kept in memory.",
-            /// As many as ptxas may give the kernel, where it is expected to spill and shared memory has room for much of it.
-            Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel is left alone if it is not \
-                expected to spill, or if a plan would leave about as much traffic. Where ptxas is expected to give most \
-                registers up for warps that nobody asked for, and to spill much, the kernel gets the hardware's number as \
-                `.maxnreg`.",
+            /// No value is spilled.
+            Off = "off": "No value is spilled.",
+            /// As many as ptxas may give the kernel, if spills are expected and shared memory has room for many of
+            /// them.
+            Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel stays unchanged if it \
+                is not expected to spill, or if a spill plan would leave about as much traffic. If ptxas is expected \
+                to trade most registers for warps that no bound requests, and to spill much, the kernel gets the \
+                hardware's register limit as `.maxnreg`.",
         }
         number {
             /// This number.
@@ -79,14 +80,14 @@ word_or_number! {
 }
 
 word_or_number! {
-    /// Bytes of shared memory that the launch adds.
+    /// Bytes of dynamic shared memory that the launch adds.
     DynamicShared {
         words {
-            /// Nobody says.
-            Unknown = "unknown": "A kernel that has dynamic shared memory is left alone.",
+            /// Unknown.
+            Unknown = "unknown": "A kernel that has dynamic shared memory stays unchanged.",
         }
         number {
-            /// So many.
+            /// This number.
             Bytes = 0..=DynamicShared::MOST
         }
     }
@@ -96,13 +97,13 @@ word_or_number! {
     /// Registers that are left to ptxas.
     Slack {
         words {
-            /// As many as the forecast expects beyond the words that are live.
-            Auto = "auto": "What ptxas takes beyond the words that are live, by the forecast: 2 to 24. 24 where the forecast \
-                cannot tell, because the kernel takes all registers that there are, where half as many words \
-                more are live as there are registers, and with regalloc=auto.",
+            /// As many as the forecast expects beyond the live words.
+            Auto = "auto": "The registers that ptxas takes beyond the live words, by the forecast: 2 to 24. It is 24 \
+                in three cases: the forecast gives the kernel all registers, so that the slack is unknown; the live \
+                words exceed the registers by half; or regalloc=auto is set.",
         }
         number {
-            /// So many.
+            /// This number.
             Number = 0..=128
         }
     }
@@ -112,18 +113,18 @@ word_or_number! {
     /// Threads of a block.
     Threads {
         words {
-            /// Nobody says.
-            Unknown = "unknown": "A kernel that does not say how large its blocks are is left alone.",
+            /// Unknown.
+            Unknown = "unknown": "A kernel that does not declare its block size stays unchanged.",
         }
         number {
-            /// So many.
+            /// This number.
             Number = 1..=1024
         }
     }
 }
 
 impl Threads {
-    /// How many, if somebody says.
+    /// Returns the number of threads, if it is known.
     pub fn number(self) -> Option<u32> {
         match self {
             Self::Unknown => None,
@@ -136,7 +137,7 @@ impl DynamicShared {
     /// No processor gives a block more bytes.
     pub const MOST: u32 = 256 * 1024;
 
-    /// How many, if somebody says.
+    /// Returns the number of bytes, if it is known.
     pub fn bytes(self) -> Option<u32> {
         match self {
             Self::Unknown => None,

@@ -1,11 +1,11 @@
-//! The forecast: what ptxas will need for a kernel, before it runs.
+//! The forecast: registers and spills of a kernel, computed before ptxas runs.
 //!
-//! A room a stage, each of which uses only those before it:
-//! 1. [`footprint`]: the 32-bit words that the hardware has to hold, of all that PTX's registers are made of;
-//! 2. [`live`]: how many of them are live at once, in the order of the code and in orders that ptxas may make of it;
-//! 3. [`model`]: what ptxas usually makes of that: regression trees, fitted to what it made of real kernels;
-//! 4. [`kernel`]: a kernel with all that it calls: registers, spills, stack, occupancy, and the limit that suits it;
-//! 5. [`report`]: how a forecast is told.
+//! Each stage uses only the stages before it:
+//! 1. [`footprint`]: the 32-bit words of PTX's registers that occupy a hardware register;
+//! 2. [`live`]: the words that are live at once, in the order of the code and in orders that ptxas may choose;
+//! 3. [`model`]: regression trees, fitted to the registers and spills of real kernels;
+//! 4. [`kernel`]: a kernel with its callees: registers, spills, stack, occupancy, and the limit that suits it;
+//! 5. [`report`]: a forecast as text and as figures.
 
 mod footprint;
 mod kernel;

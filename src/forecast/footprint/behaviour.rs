@@ -1,4 +1,4 @@
-//! What ptxas sees in each instruction: what may move, what it costs beside its operands.
+//! ptxas's view of each instruction: whether it may move, and what it costs beside its operands.
 
 use super::memory_accesses::{Accesses, of_assembly};
 use super::opcode_facts::{Kinds, Motion, OpcodeSummary, reads_own_parameter};
@@ -6,7 +6,7 @@ use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Symbol,
 use crate::index::IndexVec;
 use crate::target::{Classification, Purity};
 
-/// The behaviour of all instructions of a function; memory for one function after another.
+/// Behaviour of all instructions of a function. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Behaviours {
     known: OpcodeFacts<OpcodeSummary>,
@@ -16,8 +16,8 @@ pub(in crate::forecast) struct Behaviours {
 }
 
 impl Behaviours {
-    /// Becomes the behaviour of a function's instructions. O(instructions), and the names of the opcodes that occur for
-    /// the first time in a function of their table and the texts of inline assembly once each.
+    /// Computes the behaviour of a function's instructions. O(instructions). The names of opcodes that occur for the
+    /// first time in a function of their table, and the texts of inline assembly, are read once each.
     pub(in crate::forecast) fn compute(&mut self, function: &Function, classification: &Classification) {
         self.known.keep(function.opcodes());
         self.texts.clear();
@@ -36,7 +36,7 @@ impl Behaviours {
         }
     }
 
-    /// The behaviour of a function's instructions, of which names alone tell.
+    /// Computes the behaviour of a function's instructions from opcode names alone.
     #[cfg(test)]
     pub(in crate::forecast) fn new(function: &Function) -> Self {
         let mut behaviours = Self::default();
@@ -44,38 +44,38 @@ impl Behaviours {
         behaviours
     }
 
-    /// What an instruction's opcode is.
+    /// Returns the facts of an instruction's opcode.
     #[inline]
     pub(in crate::forecast) fn opcode(&self, function: &Function, inst: Inst) -> &OpcodeSummary {
         self.known.known(function.opcode(inst))
     }
 
-    /// Whether any instruction is a statement of PTX under a predicate.
+    /// Whether any instruction is a guarded statement of PTX.
     #[inline]
     pub(in crate::forecast) fn has_guarded(&self) -> bool {
         self.has_guarded
     }
 
-    /// How an instruction's place may change.
+    /// Returns how an instruction may move.
     #[inline]
     pub(in crate::forecast) fn motion(&self, inst: Inst) -> Motion {
         self.motions[inst].0
     }
 
-    /// Which memory an instruction accesses.
+    /// Returns the memory that an instruction accesses.
     #[inline]
     pub(in crate::forecast) fn accesses(&self, inst: Inst) -> Accesses {
         self.motions[inst].1
     }
 
-    /// The inline assembly of a function, each with its text. O(instructions).
+    /// Yields the inline assembly of a function, each instruction with its text. O(instructions).
     pub(in crate::forecast) fn assembly(&self, function: &Function) -> impl Iterator<Item = (Inst, Symbol)> {
         let is_assembly = |&inst: &Inst| self.opcode(function, inst).kinds.contains(Kinds::ASSEMBLY);
         function.insts().filter(is_assembly).filter_map(|inst| Some((inst, text_of(function, inst)?)))
     }
 
-    /// Whether an instruction that is code computes the same wherever its operands are the same: it has no effect, and
-    /// what it reads nobody writes.
+    /// Whether an instruction emits code and computes the same result for the same operands: it has no effect, and the
+    /// memory that it reads is not written.
     #[inline]
     pub(in crate::forecast) fn gives_the_same(&self, function: &Function, inst: Inst) -> bool {
         let summary = self.opcode(function, inst);
@@ -88,7 +88,7 @@ impl Behaviours {
         }
     }
 
-    /// Whether an instruction loads anything but the function's parameters and a call's results.
+    /// Whether an instruction loads from memory other than the function's parameters and a call's results.
     #[inline]
     pub(in crate::forecast) fn is_load(&self, function: &Function, inst: Inst) -> bool {
         self.motion(inst) == Motion::Load
@@ -98,7 +98,7 @@ impl Behaviours {
     }
 }
 
-/// The text of an instruction of inline assembly.
+/// Returns the text of inline assembly.
 fn text_of(function: &Function, inst: Inst) -> Option<Symbol> {
     match function.operands(inst).first()?.value {
         Value::Symbol(text) => Some(text),
@@ -121,7 +121,7 @@ fn motion(
         return *texts[text].get_or_insert_with(|| of_assembly(function.symbol(text)));
     }
     let motion = match summary.info.purity {
-        // No code comes of debug values.
+        // Debug values emit no code.
         _ if !summary.kinds.contains(Kinds::CODE) => Motion::Free,
         Purity::Reads | Purity::ReadsInvariant if !effects.intersects(keeps_order) => Motion::Load,
         Purity::Writes if !effects.intersects(keeps_order) => Motion::Store,

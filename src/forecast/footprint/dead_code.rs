@@ -1,9 +1,9 @@
-//! What ptxas leaves out of the code: LLVM does not open inline assembly, ptxas does.
+//! Removes code that ptxas removes. LLVM does not read inline assembly, and ptxas does.
 //!
-//! Triton guards each access of memory by a mask. Where the mask is the constant false, nothing is loaded, what is
-//! computed of constants alone is a constant, and nobody needs what was to be stored. And what nobody reads is not
-//! loaded, though it be called `volatile`. The forecast is of the code without all that. Constants are not worked out:
-//! that it is one is enough to know that no register holds it.
+//! Triton guards each memory access by a mask. If the mask is the constant false, nothing is loaded, values computed
+//! from constants alone are constants, and the values for masked stores are dead. Loads with unused results are
+//! removed, too, even if they are `volatile`. The forecast describes the code without all of these. The values of
+//! constants are not computed: a constant occupies no register, whatever its value.
 
 use super::behaviour::Behaviours;
 use super::opcode_facts::{Kinds, Motion};
@@ -14,20 +14,20 @@ use crate::function::{
 use crate::index::IndexVec;
 use crate::target::{Classification, Left, Masked, Purity, guard, has_masks};
 
-/// What becomes of an instruction.
+/// Fate of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Stays,
-    /// All that it writes are constants.
+    /// All its results are constants.
     Constant,
-    /// An access under a mask that is false, at that place among those.
+    /// An access under a false mask, with its index among these.
     Masked(usize),
     Dead,
 }
 
-/// The function without the accesses whose mask is false, without inline assembly whose results nobody reads, and
-/// without what is then needless; `None` where there is neither. O(instructions) where there is neither, and else
-/// O(operands · the longest way on which constants are passed on against the order of the layout).
+/// Removes the accesses under a false mask, inline assembly with unused results, and the code that is then dead. `None`
+/// if there are no such instructions. O(instructions) if there are none, else O(operands · the longest chain of
+/// constants against the layout order).
 pub(in crate::forecast) fn eliminate_dead_code(
     function: &Function,
     classification: &Classification,
@@ -60,42 +60,43 @@ pub(in crate::forecast) fn eliminate_dead_code(
     if code.fates.iter().all(|&fate| fate == Fate::Stays) {
         return None;
     }
-    // Edits that do not fit are a mistake of ours, and no reason to have no forecast.
+    // Edits that do not fit are a bug of this analysis. The forecast then uses the unchanged code.
     code.edits()?.apply(function).ok()
 }
 
-/// The code that the forecast is of: what shows places along the code shows them along this.
+/// Returns the code that the forecast describes. Places along the code refer to it.
 pub fn without_dead_code(function: Function, classification: &Classification) -> Function {
     eliminate_dead_code(&function, classification).map_or(function, |left| left.function)
 }
 
-/// Its text stands first, where little else has a symbol. The opcode is known by its name: to find its number the table
-/// would have to name and classify all.
+/// Whether an instruction is inline assembly. Its text is the first operand, where few other instructions have a
+/// symbol. The opcode is recognised by name, because a search for its number would make the table name and classify all
+/// opcodes.
 fn is_assembly(function: &Function, inst: Inst) -> bool {
     let first = function.operands(inst).first();
     first.is_some_and(|operand| matches!(operand.value, Value::Symbol(_)))
         && function.opcodes().name(function.opcode(inst)) == "INLINEASM"
 }
 
-/// Whether LLVM knows that nobody reads what an instruction writes.
+/// Whether LLVM marks all results of an instruction as dead.
 fn writes_dead(function: &Function, inst: Inst) -> bool {
     let mut defs = function.operands(inst).iter().filter(|operand| operand.is_def()).peekable();
     defs.peek().is_some() && defs.all(|operand| operand.flags.contains(OperandFlags::DEAD))
 }
 
-/// The register that an instruction sets to the constant false.
+/// Returns the register that an instruction sets to the constant false.
 fn sets_false(function: &Function, inst: Inst) -> Option<VReg> {
     let [to, value] = function.operands(inst) else { return None };
     let reg = to.def().filter(|_| function.role(inst) == Role::Constant && value.as_immediate() == Some(0))?;
     (function.class(reg) == RegClass::B1).then_some(reg)
 }
 
-/// The registers that an instruction writes.
+/// Yields the registers that an instruction writes.
 fn written(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> + '_ {
     function.operands(inst).iter().filter_map(|operand| operand.def())
 }
 
-/// The registers that an instruction reads, as it will be.
+/// Yields the registers that an instruction reads after the edits.
 fn read<'a>(
     function: &'a Function,
     fate: Fate,
@@ -117,20 +118,20 @@ fn read<'a>(
 struct Code<'f> {
     function: &'f Function,
     behaviours: Behaviours,
-    /// How many instructions that stay write a register.
+    /// Remaining instructions that write each register.
     definitions: IndexVec<VReg, u32>,
     /// Whether a register is a constant wherever it is read.
     is_constant: IndexVec<VReg, bool>,
-    /// How many operands of what stays read a register.
+    /// Operands of remaining instructions that read each register.
     readers: IndexVec<VReg, u32>,
     fates: IndexVec<Inst, Fate>,
-    /// What is left of each access whose mask is false.
+    /// Remains of each access under a false mask.
     masked: Vec<Vec<Left>>,
 }
 
 impl Code<'_> {
-    /// Finds what is masked off; whether anything is. Of a statement of PTX nothing is left: what it would have written
-    /// keeps what it held before.
+    /// Finds the masked accesses. Returns whether there are any. A guarded statement of PTX disappears: its results
+    /// keep their previous values.
     fn find_masked(&mut self) -> bool {
         let function = self.function;
         let mut is_false = IndexVec::filled(false, function.num_regs());
@@ -161,7 +162,7 @@ impl Code<'_> {
         is_any || !self.masked.is_empty()
     }
 
-    /// Goes through the code once; whether anything was found to be constant that was not known to be.
+    /// Propagates constants through the code once. Returns whether new constants were found.
     fn pass_constants_on(&mut self) -> bool {
         let function = self.function;
         let mut is_any = false;
@@ -186,7 +187,7 @@ impl Code<'_> {
                     let mut defs = written(function, inst).peekable();
                     if defs.peek().is_some() && defs.all(|reg| is_new(self, reg)) {
                         written(function, inst).for_each(|reg| self.is_constant[reg] = true);
-                        // What is a constant already stays as it is.
+                        // Instructions that are constants already stay as they are.
                         if function.role(inst) != Role::Constant {
                             self.fates[inst] = Fate::Constant;
                         }
@@ -199,7 +200,7 @@ impl Code<'_> {
         is_any
     }
 
-    /// Whether an instruction is a function of registers, at least one, that are constants; or is a constant itself.
+    /// Whether an instruction is a function of one or more registers that are all constants, or is a constant itself.
     fn is_computed_of_constants(&self, inst: Inst) -> bool {
         let function = self.function;
         let mut read = function.operands(inst).iter().filter_map(|operand| operand.read_reg()).peekable();
@@ -210,7 +211,7 @@ impl Code<'_> {
                 && read.all(|reg| self.is_constant[reg]))
     }
 
-    /// Finds what nobody reads any more, of what may be left out.
+    /// Finds dead instructions among those that may be removed.
     fn find_dead(&mut self) {
         let function = self.function;
         for inst in function.insts().filter(|&inst| function.role(inst) != Role::Debug) {
@@ -218,7 +219,7 @@ impl Code<'_> {
                 self.readers[reg] += 1;
             }
         }
-        // Before the readers of what they read: nearly always one way through.
+        // Readers before the definitions of their operands: one pass nearly always suffices.
         let mut is_any = true;
         while std::mem::take(&mut is_any) {
             for inst in function.insts().rev() {
@@ -245,7 +246,7 @@ impl Code<'_> {
         may_go && (is_store || (defs.peek().is_some() && defs.all(|reg| self.readers[reg] == 0)))
     }
 
-    /// `None` where the function has no opcode for a constant that it needs.
+    /// Builds the edits. `None` if the function has no opcode for a constant that it needs.
     fn edits(&self) -> Option<EditList> {
         let function = self.function;
         let opcodes = CONSTANTS.map(|(class, name)| (class, opcode_of_constant(function, name)));
@@ -283,7 +284,7 @@ impl Code<'_> {
         Some(edits)
     }
 
-    /// Debug values of what is computed no more go with it.
+    /// Removes the debug values of values that are no longer computed.
     fn forget_variables(&self, edits: &mut EditList) {
         let function = self.function;
         let is_gone = |reg: VReg| self.definitions[reg] == 0;
@@ -310,7 +311,7 @@ mod tests {
 
     const FALSE: &str = "%1 = MOV_B1_i 0";
 
-    /// What is left of a function whose opcodes are known by their names alone.
+    /// Runs the analysis on a function whose opcodes are known only by name.
     fn dead_code_eliminated(function: &Function) -> Option<Applied> {
         eliminate_dead_code(function, &Classification::by_name(function.opcodes()))
     }
@@ -320,8 +321,8 @@ mod tests {
         without_dead_code(function, &classification)
     }
 
-    /// Loads two values under a mask, adds each to itself, and stores the sums under it. %2 is the address, `other`
-    /// sets %3, which is there where the mask is false; `more` stands in front of the masked stores.
+    /// A function that loads two values under a mask, adds each to itself, and stores the sums under the mask. %2 is
+    /// the address. `other` sets %3, the value if the mask is false. `more` precedes the masked stores.
     fn masked(mask: &str, other: &str, more: &str) -> Function {
         let text = format!(
             "mfv 1\nfunction \"k\"\nkernel\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode MOV_B1_i constant\n\
@@ -338,7 +339,7 @@ mod tests {
         Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// The code that is left, without what stands around it.
+    /// Returns the remaining code, without the instructions around it.
     fn left(function: &Function) -> Vec<String> {
         let left = dead_code_eliminated(function).expect("something is needless").function;
         left.validate().expect("a function");
@@ -347,20 +348,21 @@ mod tests {
         code.filter(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
     }
 
-    /// Where loads and stores are off, nothing is left of what only they need, variables included.
+    /// If loads and stores are off, the values that only they use disappear, variables included.
     #[test]
     fn all_off() {
         assert!(left(&masked(FALSE, "%3 = MOV_B32_i 7", "")).is_empty());
     }
 
-    /// What is stored elsewhere stays; it is a constant, as is what is computed of constants.
+    /// A value that is stored elsewhere stays. It is a constant, like all values computed from constants.
     #[test]
     fn constants_are_passed_on() {
         let code = left(&masked(FALSE, "%3 = MOV_B32_i 7", "ST_i32 %6, %2 :: write"));
         assert_eq!(code[2..], ["DBG_VALUE %6, $noreg :: meta", "%6 = MOV_B32_i 0", "ST_i32 %6, %2 :: write"]);
     }
 
-    /// The text form of a function declares the opcodes that it has; a constant of another class needs one more.
+    /// The text form of a function declares the opcodes that it has. A constant of another class needs an additional
+    /// opcode.
     #[test]
     fn constants_of_a_class_without_any() {
         let more = "%10 = CVT_u64_u32 %6, 0\nST_i32 %10, %2 :: write";
@@ -369,7 +371,7 @@ mod tests {
         assert!(code.contains(&"%10 = MOV_B64_i 0".to_owned()), "{code:?}");
     }
 
-    /// What is there instead of the loaded value may be known at run time alone.
+    /// The value that replaces a load may be known only at run time.
     #[test]
     fn other_values() {
         let code = left(&masked(FALSE, "%3 = LD_i32 %2, 0 :: read", "ST_i32 %6, %2 :: write"));
@@ -377,7 +379,7 @@ mod tests {
         assert_eq!(code[5..], ["%6 = ADD32rr %4, %4", "ST_i32 %6, %2 :: write"]);
     }
 
-    /// A mask that is true, not known, or false on one way alone opens nothing.
+    /// A mask that is true, unknown, or false on one path only does not remove an access.
     #[test]
     fn other_masks() {
         for mask in ["%1 = MOV_B1_i -1", "%1 = SETP_i32ri %0, 0, 0", "%1 = MOV_B1_i 0\n%1 = SETP_i32ri %0, 0, 0"] {
@@ -385,8 +387,8 @@ mod tests {
         }
     }
 
-    /// Assembly whose results nobody reads goes, with the address that only it has read; where somebody reads one of
-    /// them, where it stores, and where memory is ordered by it, it stays.
+    /// Assembly with unused results disappears together with the address that only it reads. It stays if a result is
+    /// read, if it stores, or if it orders memory.
     #[test]
     fn unread_assembly() {
         let code = |text: &str, second: &str| {
@@ -407,7 +409,7 @@ mod tests {
         }
     }
 
-    /// To name the thousands of opcodes of a target that the code does not have takes longer than to forecast it.
+    /// Naming the thousands of opcodes of a target that the code does not have takes longer than a forecast.
     #[test]
     fn other_opcodes_are_not_named() {
         let function = masked("%1 = SETP_i32ri %0, 0, 0", "%3 = MOV_B32_i 7", "");
@@ -419,7 +421,7 @@ mod tests {
         Summary::by_name(&Function { opcodes: Arc::new(table), ..function });
     }
 
-    /// The place where most is live is told as one of the function that was given.
+    /// The place of the peak refers to the given function.
     #[test]
     fn place_of_the_peak() {
         let more = "%8 = LD_i32 %2, 0 :: read\n%9 = LD_i32 %2, 4 :: read line 9\nST_i32 %8, %2 :: write\n\
@@ -430,7 +432,7 @@ mod tests {
         assert_eq!((function.line(place), summary.pressure.peak.line), (9, 9));
     }
 
-    /// Once is enough: in what is left nothing is masked off.
+    /// One run suffices: the remaining code has no masked accesses.
     #[test]
     fn nothing_is_left_to_leave_out() {
         let function = masked(FALSE, "%3 = LD_i32 %2, 0 :: read", "ST_i32 %6, %2 :: write");

@@ -1,8 +1,8 @@
-//! Registers that only say where inline assembly, or a statement of PTX under a predicate, accesses memory.
+//! Registers that are used only as addresses in inline assembly or in guarded statements of PTX.
 //!
-//! LLVM makes the number that is added to a base part of its own loads and stores. It does not look into inline
-//! assembly, which is how Triton accesses memory: each address is a sum in a register. ptxas does look: it adds the
-//! number in the access, and only the base is held.
+//! LLVM folds a constant offset into its own loads and stores. It does not read inline assembly, which Triton uses for
+//! memory accesses: each address is a sum in a register. ptxas folds the offset into the access, so only the base
+//! occupies a register.
 
 use super::behaviour::Behaviours;
 use super::opcode_facts::{Kinds, Motion};
@@ -12,18 +12,18 @@ use crate::function::{Function, Inst, Symbol, VReg};
 use crate::index::IndexVec;
 use crate::target::{address_operands, registers_of};
 
-/// Which registers these are. Memory for one function after another.
+/// The registers that are only such addresses. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Addresses {
-    /// How many operands of such accesses that are the base of an address read a register.
+    /// Operands of such accesses that read each register as the base of an address.
     reads: IndexVec<VReg, u32>,
-    /// Whether nothing else does; empty where there are none.
+    /// Whether each register has no other reads. Empty if there are no such registers.
     are: IndexVec<VReg, bool>,
     texts: IndexVec<Symbol, Option<Vec<u32>>>,
 }
 
 impl Addresses {
-    /// Becomes those of a function. O(texts of inline assembly) where none accesses memory so, and else O(instructions,
+    /// Finds these registers. O(texts of inline assembly) if no assembly accesses memory this way, else O(instructions,
     /// and occurrences of these registers).
     pub(in crate::forecast) fn compute(
         &mut self,
@@ -59,13 +59,13 @@ impl Addresses {
         }
     }
 
-    /// Whether there may be any.
+    /// Whether there may be any such register.
     #[inline]
     pub(in crate::forecast) fn are_any(&self) -> bool {
         !self.are.is_empty()
     }
 
-    /// Whether a register is one.
+    /// Whether a register is only such an address.
     #[inline]
     pub(in crate::forecast) fn has(&self, reg: VReg) -> bool {
         self.are.get(reg) == Some(&true)

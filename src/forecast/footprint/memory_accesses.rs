@@ -1,8 +1,8 @@
-//! Which memory an instruction accesses, as far as ptxas tells memories apart.
+//! The memory that an instruction accesses, in the spaces that ptxas distinguishes.
 //!
-//! What ptxas 13.0.88 does was seen with probes, twelve times the same pair of accesses behind each other: a load goes
-//! ahead of stores to another space and of shuffles; one of global memory ahead of atomics, volatile stores included,
-//! in shared memory; one that nothing writes (`.nc`) even ahead of barriers, but not of fences.
+//! Experiments with ptxas 13.0.88, twelve copies of a pair of accesses in sequence, show what may be reordered. A load
+//! passes stores to another space and shuffles. A load of global memory passes atomics in shared memory, volatile
+//! stores included. A load of memory that is not written (`.nc`) passes even barriers, but not fences.
 
 use bitflags::bitflags;
 
@@ -11,28 +11,28 @@ use crate::function::{Effects, Function, Inst, MemorySpace};
 use crate::target::Purity;
 
 bitflags! {
-    /// Memories.
+    /// Memory spaces.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub(in crate::forecast) struct Spaces: u8 {
         const GLOBAL = 1 << 0;
         const SHARED = 1 << 1;
         const LOCAL = 1 << 2;
-        /// What nothing writes while the kernel runs.
+        /// Memory that is not written while the kernel runs.
         const CONSTANT = 1 << 3;
-        /// What the other threads of a warp hold: exchanges keep their order.
+        /// Registers of the other threads of a warp: exchanges keep their order.
         const THREADS = 1 << 4;
     }
 }
 
 impl Spaces {
-    /// How many there are.
+    /// Number of spaces.
     pub(in crate::forecast) const COUNT: usize = 5;
-    /// What a generic address may mean.
+    /// Spaces that a generic address may refer to.
     pub(in crate::forecast) const GENERIC: Self = Self::GLOBAL.union(Self::SHARED).union(Self::LOCAL);
-    /// What barriers order.
+    /// Spaces that barriers order.
     const SEEN_BY_OTHERS: Self = Self::GENERIC.union(Self::THREADS);
 
-    /// The numbers of those in the set.
+    /// Yields the numbers of the spaces in the set.
     #[inline]
     pub(in crate::forecast) fn numbers(self) -> impl Iterator<Item = usize> {
         let mut left = self.bits();
@@ -56,7 +56,8 @@ impl Spaces {
     }
 }
 
-/// What an instruction reads and writes. Two keep their order where one writes what the other reads or writes.
+/// Spaces that an instruction reads and writes. Two instructions keep their order if one writes a space that the other
+/// reads or writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::forecast) struct Accesses {
     pub(in crate::forecast) reads: Spaces,
@@ -65,7 +66,7 @@ pub(in crate::forecast) struct Accesses {
 
 impl Accesses {
     pub(in crate::forecast) const NONE: Self = Self { reads: Spaces::empty(), writes: Spaces::empty() };
-    /// What nothing goes past but what is free.
+    /// An access that only free instructions pass.
     const ALL: Self = Self::writing(Spaces::all());
 
     const fn reading(reads: Spaces) -> Self {
@@ -80,7 +81,7 @@ impl Accesses {
         Self { reads: self.reads.union(other.reads), writes: self.writes.union(other.writes) }
     }
 
-    /// Those of an instruction that is no inline assembly.
+    /// Returns the accesses of an instruction other than inline assembly.
     #[inline]
     pub(in crate::forecast) fn of(function: &Function, inst: Inst, summary: &OpcodeSummary, motion: Motion) -> Self {
         if motion == Motion::Free {
@@ -98,7 +99,7 @@ impl Accesses {
             Purity::Atomic => Self::writing(space),
             Purity::Reads | Purity::Writes | Purity::ReadsAndWrites => Self::writing(Spaces::SEEN_BY_OTHERS),
             Purity::Exchange => Self::writing(Spaces::THREADS),
-            // LLVM takes shuffles for accesses of memory that nobody else can see; what loads matrices only reads.
+            // LLVM models shuffles as accesses of inaccessible memory. Matrix loads only read.
             _ if summary.kinds.contains(Kinds::EXCHANGE) && effects.contains(Effects::READ | Effects::WRITE) => {
                 Self::writing(Spaces::THREADS)
             }
@@ -108,17 +109,17 @@ impl Accesses {
     }
 }
 
-/// What inline assembly does, by the part of an instruction's name ahead of the first dot.
+/// Effect of inline assembly, by the part of an instruction's name before the first dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Statement {
     Load,
     Store,
     Atomic,
-    /// From global to shared memory, or back.
+    /// A copy from global to shared memory, or back.
     Copy,
     Exchange,
     Barrier,
-    /// Anything.
+    /// Unknown.
     Opaque,
 }
 
@@ -158,9 +159,9 @@ const STATEMENTS: [(&str, Statement); 33] = [
     ("wgmma", Statement::Barrier),
 ];
 
-/// How inline assembly may move, and what it accesses. To LLVM it is a box that must not be opened; to ptxas it is
-/// instructions like any others, and nearly always arithmetic (conversions and half-precision operations of CUDA's
-/// headers) or, of Triton's, accesses. O(text).
+/// Returns how inline assembly may move, and what it accesses. LLVM does not look into it. To ptxas, its instructions
+/// are like any others: nearly always arithmetic (conversions and half-precision operations of CUDA's headers) or, in
+/// Triton's code, memory accesses. O(text).
 pub(in crate::forecast) fn of_assembly(text: &str) -> (Motion, Accesses) {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | '%' | ':');
     let mut all = (Motion::Free, Accesses::NONE);
@@ -204,13 +205,14 @@ fn of_word(word: &str) -> (Motion, Accesses) {
 mod tests {
     use super::*;
 
-    /// The names are in order, as they are searched.
+    /// The names are sorted for binary search.
     #[test]
     fn names_are_sorted() {
         assert!(STATEMENTS.is_sorted_by_key(|&(stem, _)| stem));
     }
 
-    /// Arithmetic floats, accesses keep their order in their own memory, and what other threads see with all of it.
+    /// Arithmetic moves freely. Accesses keep their order within their own space. Effects that other threads see keep
+    /// their order with all spaces.
     #[test]
     fn assembly() {
         let motion = |text| of_assembly(text).0;

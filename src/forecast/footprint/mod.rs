@@ -1,13 +1,14 @@
-//! What the hardware holds of a function: the 32-bit words of its registers that take a register of the machine.
+//! The footprint of a function: the 32-bit words of its registers that occupy a hardware register.
 //!
 //! The entry is [`RegisterFootprint::compute`]. In the order of its phases:
-//! * [`opcode_facts`], [`upper_half_use`], [`word_sharing`]: what an opcode alone decides;
+//! * [`opcode_facts`], [`upper_half_use`], [`word_sharing`]: facts of an opcode alone;
 //! * [`memory_accesses`], [`behaviour`]: how each instruction may move, and which memory it accesses;
-//! * [`upper_halves`], [`word_sources`], [`folded_addresses`], [`words`]: which words of each register are held;
-//! * [`uniform_registers`]: the registers that ptxas keeps once for a warp;
+//! * [`upper_halves`], [`word_sources`], [`folded_addresses`], [`words`]: the words of each register that occupy a
+//!   hardware register;
+//! * [`uniform_registers`]: the values that ptxas keeps in uniform registers;
 //! * [`promotion`]: the stack variables that ptxas keeps in registers.
 //!
-//! [`dead_code`] runs ahead of all of them: it removes the code that ptxas removes and LLVM does not.
+//! [`dead_code`] runs before all of these: it removes the code that ptxas removes and LLVM does not.
 
 pub(super) mod behaviour;
 pub(super) mod dead_code;
@@ -33,37 +34,36 @@ use promotion::Promotion;
 use uniform_registers::UniformRegisters;
 use words::Words;
 
-/// What the hardware holds of one function. The memory is used for one function after another: a module has many small
-/// ones.
+/// Footprint of one function. The memory is reused for the next function, because a module has many small ones.
 #[derive(Debug, Default)]
 pub(super) struct RegisterFootprint {
-    /// The blocks of the function, from which the loops were found.
+    /// Control-flow graph from which the loops were found.
     pub(super) cfg: Cfg,
-    /// Its loops.
+    /// Loops.
     pub(super) loops: Loops,
-    /// What ptxas makes of each.
+    /// How ptxas unrolls each loop.
     pub(super) unrollings: IndexVec<Loop, Result<Unrolling, Obstacle>>,
-    /// Where its registers are read and written.
+    /// Reads and writes of each register.
     pub(super) occurrences: Occurrences,
-    /// Where its registers are live.
+    /// Live range of each register.
     pub(super) ranges: LiveRanges,
-    /// Which registers hold the same value in all threads of a warp.
+    /// Registers with the same value in all threads of a warp.
     pub(super) uniformity: UniformityInfo,
-    /// How its instructions may move.
+    /// How instructions may move.
     pub(super) behaviours: Behaviours,
-    /// The words of its registers that are held.
+    /// Words of the registers, and where they are held.
     pub(super) words: Words,
-    /// Which of its registers ptxas keeps in uniform registers.
+    /// Registers that ptxas keeps in uniform registers.
     pub(super) uniform_registers: UniformRegisters,
-    /// Its stack variables, as far as ptxas keeps them in registers.
+    /// Stack variables that ptxas keeps in registers.
     pub(super) promotion: Promotion,
     dominators: Dominators,
     registers: Vec<VReg>,
 }
 
 impl RegisterFootprint {
-    /// Becomes what is held of a function that has left SSA form and is coalesced. O(n log n) in its operands and live
-    /// ranges.
+    /// Computes the footprint of a function that has left SSA form and is coalesced. O(n log n) in its operands and
+    /// live ranges.
     pub(super) fn compute(&mut self, function: &Function, classification: &Classification) {
         self.find_live_ranges(function, classification);
         let Self { cfg, loops, unrollings, occurrences, ranges, uniformity, .. } = self;
@@ -75,13 +75,13 @@ impl RegisterFootprint {
         words.compute(function, behaviours, (occurrences, ranges));
         uniform_registers.compute(function, (behaviours, words), occurrences, uniformity);
         promotion.compute(function, (cfg, loops, &unrolled), (occurrences, ranges));
-        // What a loop counts that becomes as many bodies as it has turns is a constant in each.
+        // The counter of a loop that is unrolled in full is a constant in each body.
         unrolled.counters(unrollings).for_each(|reg| words.drop_all(reg));
-        // The address of a variable that is in registers is not computed.
+        // The address of a variable in registers is not computed.
         promotion.addresses().for_each(|reg| words.drop_all(reg));
     }
 
-    /// Where registers are live, and which hold the same value in all threads of a warp.
+    /// Computes live ranges, and the registers with the same value in all threads of a warp.
     fn find_live_ranges(&mut self, function: &Function, classification: &Classification) {
         let Self { cfg, dominators, occurrences, ranges, registers, .. } = self;
         cfg.compute(function);
@@ -96,7 +96,7 @@ impl RegisterFootprint {
         self.uniformity.compute((function, classification), cfg, dominators, occurrences, ranges, in_kernel);
     }
 
-    /// What is held of a function whose opcodes are known by their names alone.
+    /// Computes the footprint of a function whose opcodes are known only by name.
     #[cfg(test)]
     pub(super) fn by_name(function: &Function) -> Self {
         let mut footprint = Self::default();

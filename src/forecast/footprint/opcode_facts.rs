@@ -1,4 +1,4 @@
-//! The facts that an opcode alone decides: how its place may change, and the kinds of instruction that are counted.
+//! Facts of an opcode alone: how its instructions may move, and their kinds, which are counted.
 
 use bitflags::bitflags;
 
@@ -8,21 +8,21 @@ use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
 use crate::function::{Effects, Function, Inst, MemorySpace, Role};
 use crate::target::{OpcodeInfo, Purity, asks_for_registers, named_space};
 
-/// How an instruction's place may change.
+/// How an instruction may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum Motion {
     /// A function of its operands: anywhere between them and its readers.
     Free,
-    /// A load: not across stores and what is ordered.
+    /// A load: not past stores and ordered instructions.
     Load,
-    /// A store: not across loads, stores and what is ordered.
+    /// A store: not past loads, stores and ordered instructions.
     Store,
-    /// Calls, barriers, exchanges between threads, volatile accesses, terminators: not from its place.
+    /// Calls, barriers, exchanges between threads, volatile accesses, terminators: not at all.
     Ordered,
 }
 
 impl Motion {
-    /// Of two instructions in one: what is free makes no difference, and two others stay where they are.
+    /// Combines the motions of two parts of an instruction: a free part makes no difference; two others are ordered.
     pub(in crate::forecast) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Free, motion) | (motion, Self::Free) => motion,
@@ -33,42 +33,43 @@ impl Motion {
 }
 
 bitflags! {
-    /// What is counted of an instruction, by its opcode alone.
+    /// Kinds of instructions that are counted, by opcode alone.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub(in crate::forecast) struct Kinds: u16 {
-        /// Code comes of it: it is no debug value.
+        /// An instruction that emits code: no debug value.
         const CODE = 1 << 0;
-        /// Division or remainder of integers, however wide.
+        /// Division or remainder of integers of any width.
         const DIVISION = 1 << 1;
         /// The same of 64 bits: a subroutine.
         const WIDE_DIVISION = 1 << 2;
         /// Division or a square root of 64-bit floating-point numbers: a subroutine.
         const DOUBLE_ROUTINE = 1 << 3;
-        /// It computes with 64-bit floating-point numbers.
+        /// Arithmetic of 64-bit floating-point numbers.
         const DOUBLE = 1 << 4;
         /// Inline assembly.
         const ASSEMBLY = 1 << 5;
-        /// LLVM has no name for it: shuffles, votes, matrix instructions.
+        /// An instruction that LLVM gives no name: shuffles, votes, matrix instructions.
         const EXCHANGE = 1 << 6;
         /// A call.
         const CALL = 1 << 7;
-        /// It asks for more registers or gives some back.
+        /// A request or release of registers.
         const REPARTITION = 1 << 8;
-        /// Division, reciprocal or root of 32-bit floating-point numbers as exact as can be: with a branch to a slow path.
+        /// Division, reciprocal or root of 32-bit floating-point numbers at full precision: with a branch to a slow
+        /// path.
         const SLOW_PATH = 1 << 9;
-        /// A statement of PTX under a predicate.
+        /// A guarded statement of PTX.
         const GUARDED = 1 << 10;
     }
 }
 
-/// What is known of an opcode.
+/// Facts of an opcode.
 #[derive(Debug)]
 pub(in crate::forecast) struct OpcodeSummary {
     pub(in crate::forecast) info: OpcodeInfo,
     pub(in crate::forecast) kinds: Kinds,
-    /// What it asks of the upper halves of what it reads.
+    /// The upper halves of sources that it reads.
     pub(super) upper_half_use: UpperHalfUse,
-    /// Whose words its results are.
+    /// How its results share words with its operands.
     pub(in crate::forecast) sharing: WordSharing,
 }
 
@@ -97,14 +98,14 @@ impl OpcodeSummary {
     }
 }
 
-/// Whether a mnemonic of PTX is one that programs have as inline assembly, so that the model knows it as such.
+/// Whether programs use a PTX mnemonic mostly as inline assembly, so that the model knows it in this form.
 fn is_mostly_assembly(name: &str) -> bool {
     const BASES: [&str; 7] = ["mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05", "cp"];
     PtxOpcode::of(name).is_some_and(|opcode| BASES.iter().any(|&base| opcode.mnemonic.split('.').next() == Some(base)))
 }
 
-/// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel; a
-/// call's results are read from the same space.
+/// Whether an instruction reads a parameter of the function itself, which is in constant memory for a kernel. A call's
+/// results are read from the same space.
 pub(in crate::forecast) fn reads_own_parameter(function: &Function, info: &OpcodeInfo, inst: Inst) -> bool {
     info.purity == Purity::Reads
         && !function.effects(inst).contains(Effects::CALL_SEQUENCE)

@@ -1,12 +1,13 @@
-//! Which registers ptxas keeps in uniform registers, one for all threads of a warp.
+//! Registers that ptxas keeps in uniform registers, one for all threads of a warp.
 //!
-//! That a value is the same in all threads is not enough. It has to be computed on the uniform datapath, which knows
-//! integers alone, from what is in uniform registers itself: nothing comes back from an ordinary register for free. Of
-//! loads only those of the kernel's own parameters count as uniform; of constant variables it could do some, too. And
-//! ptxas 13.0.88 mostly computes nothing there in a loop that the threads of a warp leave at different turns: of 64-bit
-//! divisions in such loops that clang unrolled (dfdx's and candle's binary operations) it takes the 20 registers of its
-//! subroutine on top of counters and addresses that are the same in all threads. Where they are not unrolled it does
-//! keep the counters in uniform registers (dfdx's `slice`); what tells the two apart is not known.
+//! A value that is the same in all threads need not be in a uniform register. The uniform datapath must compute it,
+//! which handles integers alone, from operands in uniform registers: moving a value back from an ordinary register is
+//! not free. Among loads, only those of the kernel's own parameters count as uniform; ptxas can also load some constant
+//! variables there. In a loop that the threads of a warp leave at different iterations, ptxas 13.0.88 mostly computes
+//! nothing in uniform registers. For 64-bit divisions in such loops that clang unrolled (dfdx's and candle's binary
+//! operations), it adds the 20 registers of its subroutine to counters and addresses that are the same in all threads.
+//! Without unrolling it keeps the counters in uniform registers (dfdx's `slice`). What distinguishes the two is not
+//! known.
 
 use super::behaviour::Behaviours;
 use super::opcode_facts::reads_own_parameter;
@@ -15,17 +16,17 @@ use crate::analysis::{Occurrence, Occurrences, UniformityInfo};
 use crate::function::{Function, Operand, VReg};
 use crate::index::IndexVec;
 
-/// Which registers are kept so. Memory for one function after another.
+/// Registers that are kept in uniform registers. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct UniformRegisters {
     is_uniform: IndexVec<VReg, bool>,
-    /// Ordinary registers whose readers have not been told yet.
+    /// Ordinary registers whose readers are not visited yet.
     worklist: Vec<VReg>,
 }
 
 impl UniformRegisters {
-    /// Becomes those of a function. What holds no words is not looked at: predicates, constants, parameters.
-    /// O(occurrences of the registers that are the same in all threads).
+    /// Finds the uniform registers of a function. Registers without words are skipped: predicates, constants,
+    /// parameters. O(occurrences of the registers that are the same in all threads).
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -60,7 +61,7 @@ impl UniformRegisters {
         }
     }
 
-    /// Whether a register is kept in uniform registers. O(1).
+    /// Whether a register is kept in a uniform register. O(1).
     #[inline]
     pub(in crate::forecast) fn has(&self, reg: VReg) -> bool {
         self.is_uniform[reg]
@@ -76,14 +77,14 @@ mod tests {
         opcode ADD32rr\nopcode FADD_rnf32rr\nopcode SETP_i32ri\nopcode MOV_B32_i constant\nopcode CBranch\n\
         opcode Return\nopcode ST\nregs %0 B32 B32 B32 B32 B1 B32\nbb0: frequency 1.0 depth 0";
 
-    /// Which registers of the function with these blocks are uniform registers.
+    /// Returns which registers of the function with these blocks are uniform registers.
     fn uniform(blocks: &str) -> Vec<bool> {
         let function = view(HEAD, blocks);
         let footprint = RegisterFootprint::by_name(&function);
         function.regs().map(|reg| footprint.uniform_registers.has(reg)).collect()
     }
 
-    /// Sums of integers are uniform registers; those of floating-point numbers are not, nor what is computed from them.
+    /// Sums of integers are uniform registers. Sums of floating-point numbers and values computed from them are not.
     #[test]
     fn the_uniform_datapath_knows_integers() {
         let sums = "\n%0 = INT_PTX_SREG_CTAID_x\n%1 = ADD32ri %0, 7\n%2 = FADD_rnf32rr %0, %1\n%3 = ADD32rr %2, %1\n\
@@ -91,8 +92,8 @@ mod tests {
         assert_eq!(uniform(sums), [true, true, false, false, false, false]);
     }
 
-    /// Where threads leave a loop at different turns nothing that is computed there is a uniform register; behind it
-    /// such a sum is one again.
+    /// In a loop that threads leave at different iterations, no computed value is a uniform register. After the loop,
+    /// sums are uniform registers again.
     #[test]
     fn no_uniform_registers_in_loops_where_threads_part() {
         let left_by = |thread_or_block: &str| {

@@ -1,27 +1,27 @@
-//! Which halves of its 64-bit sources an opcode reads.
+//! The halves of its 64-bit sources that an opcode reads.
 
 use crate::function::Role;
 
-/// What an opcode asks of its 64-bit sources.
+/// Halves of 64-bit sources that an opcode reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UpperHalfUse {
     /// Both halves.
     Whole,
-    /// The upper half where that of the result is asked for: carries go upwards.
+    /// The upper half if that of the result is read: carries go upwards.
     AsResult,
     /// The lower half alone.
     Lower,
-    /// As the result, or the lower half alone where the mask that the instruction ends with has no more.
+    /// As the result, but only the lower half if the mask in the last operand has no upper bits.
     ByMask,
-    /// Both halves but of the address, the last source but one: shared, local and constant memory have addresses of 32
-    /// bits, however wide PTX's registers are.
+    /// Both halves, except of the address, the last source but one: shared, local and constant memory have addresses of
+    /// 32 bits, whatever the width of PTX's registers.
     Access,
-    /// The same where the address is the first source.
+    /// The same if the address is the first source.
     Atomic,
 }
 
 impl UpperHalfUse {
-    /// By an opcode's name and what it means.
+    /// Determines the use from an opcode's name and role.
     pub(super) fn of(name: &str, role: Role) -> Self {
         const LOW_ORDER: [&str; 11] = [
             "ADD64",

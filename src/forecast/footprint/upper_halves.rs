@@ -1,4 +1,4 @@
-//! Whose upper halves somebody reads.
+//! The 64-bit registers whose upper halves are read.
 
 use super::behaviour::Behaviours;
 use super::upper_half_use::UpperHalfUse;
@@ -6,8 +6,8 @@ use crate::analysis::Occurrences;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, RegClass, Role, VReg};
 use crate::index::IndexVec;
 
-/// For each 64-bit register, whether its upper half matters: truncations, masks and low-order arithmetic do not ask for
-/// it, and ptxas does not keep it. Memory for one function after another.
+/// Whether the upper half of each 64-bit register is read. Truncations, masks and low-order arithmetic do not read it,
+/// and ptxas does not keep it then. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct UpperHalves {
     is_read: IndexVec<VReg, bool>,
@@ -15,8 +15,8 @@ pub(in crate::forecast) struct UpperHalves {
 }
 
 impl UpperHalves {
-    /// Becomes that of a function: the greatest fixed point, so that a counter that only masks read needs one word.
-    /// O(occurrences).
+    /// Finds the unread upper halves of a function: the greatest fixed point, so that a counter that only masks read
+    /// needs one word. O(occurrences).
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -49,7 +49,7 @@ impl UpperHalves {
         }
     }
 
-    /// Whether the upper half of a register matters.
+    /// Whether the upper half of a register is read.
     #[inline]
     pub(in crate::forecast) fn of(&self, reg: VReg) -> bool {
         self.is_read[reg]
@@ -72,7 +72,7 @@ fn upper_half_use(function: &Function, behaviours: &Behaviours, inst: Inst, oper
     }
 }
 
-/// What an access asks of its address.
+/// Returns the halves of its address that an access reads.
 #[inline]
 fn of_address(function: &Function, inst: Inst) -> UpperHalfUse {
     use MemorySpace::{Constant, Local, Shared, SharedCluster};
@@ -82,7 +82,7 @@ fn of_address(function: &Function, inst: Inst) -> UpperHalfUse {
     }
 }
 
-/// The immediate that an instruction ends with.
+/// Returns the immediate in an instruction's last operand.
 fn immediate(function: &Function, inst: Inst) -> Option<i64> {
     function.operands(inst).last().and_then(Operand::as_immediate)
 }

@@ -1,18 +1,18 @@
-//! Which words of an opcode's results are words of its operands.
+//! How an opcode's results share words with its operands.
 
 use crate::function::Role;
 use crate::target::{CopyFamily, OpcodeInfo};
 
-/// Whose words an opcode's results are.
+/// How an opcode's results share words with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum WordSharing {
-    /// Nobody's: they are computed, or read from memory.
+    /// No sharing: results are computed, or read from memory.
     Nothing,
-    /// They are no words: constants, addresses, parameters.
+    /// Results occupy no words: constants, addresses, parameters.
     Constants,
-    /// The source's, as they are.
+    /// The results are the source.
     Source,
-    /// The sources' are parts of the result.
+    /// The sources are parts of the result.
     Parts,
     /// The results are parts of the source.
     Whole,
@@ -20,29 +20,29 @@ pub(in crate::forecast) enum WordSharing {
     Part(u8),
     /// The source's word, and zero above it.
     ZeroExtended,
-    /// The source's lower word, and nothing that is known above it.
+    /// The source's lower word, and a computed word above it.
     Lower,
-    /// Those that the mask, the second source, leaves.
+    /// The words that the mask, the second source, leaves.
     Masked,
-    /// The lower word becomes the upper, where the second source says so.
+    /// The lower word becomes the upper if the second source shifts by 32.
     ShiftedUp,
-    /// The upper word becomes the lower.
+    /// The upper word becomes the lower if the second source shifts by 32.
     ShiftedDown,
-    /// Of two sources, the word of one where that of the other is zero.
+    /// A word of one source if that of the other is zero.
     Combined,
-    /// The source's, as they are, where it is only an address: a number is added that is part of the access.
+    /// The results are the source if they are only addresses: the access adds the constant.
     Offset,
-    /// Nobody's; what a load of fewer bits fills up with zeros is nowhere.
+    /// No sharing; the upper word of a zero-extending load occupies no register.
     Loaded,
 }
 
 impl WordSharing {
-    /// Whether nothing is done for it: a constant, or a copy.
+    /// Whether the instruction executes nothing: a constant, or a copy.
     pub(in crate::forecast) fn is_free(self) -> bool {
         matches!(self, Self::Constants | Self::Source)
     }
 
-    /// By an opcode's name and what it is.
+    /// Determines the sharing from an opcode's name, role and family.
     pub(super) fn of(name: &str, role: Role, info: &OpcodeInfo) -> Self {
         match info.family {
             CopyFamily::Immediate | CopyFamily::Symbol | CopyFamily::Parameter | CopyFamily::StackAddress => {

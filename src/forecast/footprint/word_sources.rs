@@ -1,36 +1,36 @@
-//! Where the words of a result come from: whose words an opcode only moves, extends, cuts off or masks.
+//! Sources of the words of a result: the words that an opcode moves, extends, cuts off or masks.
 
 use super::opcode_facts::{OpcodeSummary, reads_own_parameter};
 use super::word_sharing::WordSharing;
 use crate::function::{Function, Inst, Operand, RegClass, VReg};
 use crate::target::{CopyFamily, Purity};
 
-/// Where a word of a result comes from.
+/// Source of a word of a result.
 pub(in crate::forecast) enum Source<'a> {
-    /// It is zero.
+    /// The word is zero.
     Zero,
-    /// It is another constant, or stands in constant memory.
+    /// It is another constant, or is in constant memory.
     Constant,
     /// It is a word of an operand.
     Word(&'a Operand, u32),
-    /// It is a word of one of two operands where that of the other is zero.
+    /// It is a word of one of two operands if that of the other is zero.
     NotZero([&'a Operand; 2], u32),
     /// It is computed.
     New,
 }
 
-/// One register that an instruction writes.
+/// A register that an instruction writes.
 pub(in crate::forecast) struct Definition<'a> {
     pub(in crate::forecast) function: &'a Function,
     pub(in crate::forecast) summary: &'a OpcodeSummary,
     pub(in crate::forecast) inst: Inst,
-    /// Its number among the operands.
+    /// Index among the operands.
     pub(in crate::forecast) number: usize,
     pub(in crate::forecast) reg: VReg,
 }
 
 impl<'a> Definition<'a> {
-    /// Where a word of the register comes from.
+    /// Returns the source of a word of the register.
     #[inline]
     pub(in crate::forecast) fn source(&self, index: u32) -> Source<'a> {
         let OpcodeSummary { info, sharing, .. } = self.summary;
@@ -42,7 +42,7 @@ impl<'a> Definition<'a> {
             }
             WordSharing::Constants => return Source::Constant,
             WordSharing::Source | WordSharing::Offset => return self.part(0, index),
-            // At an address that is computed, it is loaded as from other memory.
+            // At a computed address, it is loaded as from other memory.
             _ if info.purity == Purity::Reads
                 && !self.uses().iter().any(|operand| operand.reg().is_some())
                 && reads_own_parameter(self.function, info, self.inst) =>
@@ -52,7 +52,7 @@ impl<'a> Definition<'a> {
             WordSharing::Nothing => return self.half_of_pair().map_or(Source::New, |lower| Source::Word(lower, 0)),
             _ => {}
         }
-        // The words of a part of a wider register; halves are read out of the word that holds them.
+        // The words of a part of a wider register. Halves are read from the word that contains them.
         let bits = self.function.class(self.reg).bits();
         match (*sharing, index) {
             (WordSharing::Parts, _) => {
@@ -88,14 +88,14 @@ impl<'a> Definition<'a> {
         }
     }
 
-    /// Whether a load of 64 bits reads at most 32 and fills up with zeros: its fourth and fifth sources are sign (1:
-    /// signed) and width in bits (LLVM 22, `NVPTXInstrInfo.td`).
+    /// Whether a load of 64 bits reads at most 32 and zero-extends: its fourth and fifth sources are sign (1: signed)
+    /// and width in bits (LLVM 22, `NVPTXInstrInfo.td`).
     fn extends_unsigned(&self) -> bool {
         self.immediate(3) != Some(1) && self.immediate(4).is_some_and(|bits| bits <= 32)
     }
 
-    /// The lower half of a pair of which the register is the upper: what a load of several values of 16 bits reads stays
-    /// as it stands in memory, two values to a word, for arithmetic and conversions read halves of words (ptxas 13.0.88:
+    /// Returns the lower half of a pair whose upper half is the register. A load of several 16-bit values leaves them
+    /// as in memory, two values in a word, because arithmetic and conversions read halves of words (ptxas 13.0.88:
     /// `LDS.64`, `HADD2.BF16_V2`, for `ld.shared.v4.b16`).
     fn half_of_pair(&self) -> Option<&'a Operand> {
         let is_load = matches!(self.summary.info.purity, Purity::Reads | Purity::ReadsInvariant);

@@ -1,8 +1,8 @@
-//! The 32-bit words that PTX's registers are made of, and which of them the hardware has to hold.
+//! The 32-bit words of PTX's registers, and those that occupy a hardware register.
 //!
-//! A 64-bit register is two words, and often not two new ones: an extended value shares its lower word with its source,
-//! the upper word of an unsigned extension is the zero register, packing and unpacking move nothing, constants and a
-//! kernel's parameters are read where they are, and an upper half that nobody asks for is not kept.
+//! A 64-bit register has two words, which often need no new hardware registers. An extended value shares its lower word
+//! with its source. The upper word of an unsigned extension is the zero register. Packing and unpacking move nothing.
+//! Constants and a kernel's parameters are read from their own storage. An unread upper half is not kept.
 
 use super::behaviour::Behaviours;
 use super::folded_addresses::Addresses;
@@ -22,36 +22,36 @@ define_index! {
     Word, "w"
 }
 
-/// Where the hardware holds a word.
+/// Place of a word in the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum WordLocation {
-    /// Nowhere: nobody needs it.
+    /// No place: the word is not read.
     Nowhere,
-    /// Nowhere: it is zero.
+    /// No place: the word is zero.
     Zero,
-    /// Nowhere: it is another constant, or stands in constant memory.
+    /// No place: the word is another constant, or is in constant memory.
     Constant,
-    /// Where it holds that word, which may be the word itself.
+    /// The place of another word, or the word's own place.
     With(Word),
 }
 
-/// The words of all registers; memory for one function after another.
+/// Words of all registers. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Words {
-    /// The first word of each register, and behind the last register the end.
+    /// First word of each register, then the end.
     first: IndexVec<VReg, Word>,
     places: IndexVec<Word, WordLocation>,
-    /// Whose word it is.
+    /// Register of each word.
     owners: IndexVec<Word, VReg>,
     definitions: Definitions,
-    /// Whether a definition of the register has been seen.
+    /// Whether a definition of the register has been visited.
     seen: IndexVec<VReg, bool>,
     widest: u32,
 }
 
 impl Words {
-    /// Becomes the words of the registers of a function and where they are. Only what one definition writes shares its
-    /// place with another register: then both hold the same value for as long as both live. O(operands).
+    /// Computes the words of a function's registers and their places. Only registers with one definition share places
+    /// with others: both then hold the same value while both are live. O(operands).
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -87,7 +87,7 @@ impl Words {
                 written += function.class(reg).words();
                 let definition = Definition { function, summary, inst, number, reg };
                 let is_first = !std::mem::replace(&mut self.seen[reg], true);
-                // Words that are computed are where they are from the start; halves may be of a load.
+                // Computed words have their own places from the start. Halves may be results of a load.
                 let is_half = function.class(reg) == RegClass::B16;
                 if computes && is_first && !is_half && self.definitions.wants_all_words(function, reg) {
                     continue;
@@ -95,7 +95,7 @@ impl Words {
                 for index in 0..function.class(reg).words() {
                     let own = self.word(reg, index);
                     let place = self.place_of(&definition, index);
-                    // One constant here and another there is a word that somebody holds.
+                    // A register that holds different constants after different definitions needs a place.
                     let is_same = self.places[own] == place && place != WordLocation::Constant;
                     self.places[own] = if is_first || is_same { place } else { WordLocation::With(own) };
                 }
@@ -104,7 +104,7 @@ impl Words {
         }
     }
 
-    /// The words of the registers of a function.
+    /// Computes the words of a function.
     #[cfg(test)]
     pub(in crate::forecast) fn new(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) -> Self {
         let cfg = Cfg::new(function);
@@ -115,7 +115,7 @@ impl Words {
         words
     }
 
-    /// Nobody needs a register: it is held nowhere. No other may share its words.
+    /// Gives a register no place because it is not read. No other register may share its words.
     pub(in crate::forecast) fn drop_all(&mut self, reg: VReg) {
         for index in 0..self.first[VReg(reg.0 + 1)].0 - self.first[reg].0 {
             let word = self.word(reg, index);
@@ -123,17 +123,17 @@ impl Words {
         }
     }
 
-    /// The most words that an instruction writes, held or not.
+    /// Returns the most words that an instruction writes, with or without places.
     pub(in crate::forecast) fn widest(&self) -> u32 {
         self.widest
     }
 
-    /// The number of words, held or not.
+    /// Returns the number of words, with or without places.
     pub(in crate::forecast) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// The words that the hardware holds for a register.
+    /// Yields the places of a register's words.
     #[inline]
     pub(in crate::forecast) fn occupied(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
         let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
@@ -143,26 +143,26 @@ impl Words {
         })
     }
 
-    /// The words, each with the register that it is of and where it is held.
+    /// Yields the words, each with its register and place.
     #[inline]
     pub(in crate::forecast) fn iter(&self) -> impl Iterator<Item = (Word, VReg, WordLocation)> + '_ {
         let owned = self.owners.iter_enumerated().zip(self.places.iter());
         owned.map(|((word, &reg), &place)| (word, reg, place))
     }
 
-    /// Whose word it is, where that register holds it there itself.
+    /// Returns the register of a word that has its own place.
     #[inline]
     pub(in crate::forecast) fn holder(&self, word: Word) -> Option<VReg> {
         (self.places[word] == WordLocation::With(word)).then(|| self.owners[word])
     }
 
-    /// The word itself, wherever it is held.
+    /// Returns the word itself, wherever its place is.
     #[inline]
     fn word(&self, reg: VReg, index: u32) -> Word {
         Word(self.first[reg].0 + index)
     }
 
-    /// Where a definition finds a word.
+    /// Returns the place of a word at its definition.
     #[inline]
     fn place_of(&self, definition: &Definition<'_>, index: u32) -> WordLocation {
         let Definition { function, reg, .. } = *definition;
@@ -194,7 +194,7 @@ impl Words {
         }
     }
 
-    /// Where a word of a source is, if the definition's word is there, too.
+    /// Returns the place of a source's word if the result's word may share it.
     #[inline]
     fn shared(&self, definition: &Definition<'_>, operand: &Operand, index: u32) -> Option<WordLocation> {
         let Definition { function, reg, .. } = *definition;
@@ -212,7 +212,7 @@ impl Words {
     }
 }
 
-/// What is known of registers from all their definitions and reads.
+/// Facts of registers, from all their definitions and reads.
 #[derive(Debug, Default)]
 struct Definitions {
     is_single: IndexVec<VReg, bool>,
@@ -233,7 +233,7 @@ impl Definitions {
         self.upper_is_demanded.compute(function, behaviours, occurrences);
     }
 
-    /// Whether no half of the register is of no interest.
+    /// Whether all words of the register are read.
     #[inline]
     fn wants_all_words(&self, function: &Function, reg: VReg) -> bool {
         function.class(reg) != RegClass::B64 || self.upper_is_demanded.of(reg)
@@ -248,12 +248,12 @@ mod tests {
     use crate::function::{Function, VReg};
     use crate::index::EntityIndex;
 
-    /// The words held for each register of a function with these registers and instructions.
+    /// Returns the places of each register's words, for a function with these registers and instructions.
     fn held(opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
         held_with("", opcodes, regs, insts)
     }
 
-    /// The same where symbol 1 is that text.
+    /// The same, with `text` as symbol 1.
     fn held_with(text: &str, opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
         let opcodes: String = opcodes.lines().map(|line| format!("opcode {line}\n")).collect();
         let text = format!(
@@ -266,7 +266,7 @@ mod tests {
         (0..function.num_regs()).map(|reg| words.occupied(VReg::new(reg)).collect()).collect()
     }
 
-    /// An unsigned extension is its source's word and a zero; a signed one computes its upper word.
+    /// An unsigned extension has its source's word and a zero. A signed extension computes its upper word.
     #[test]
     fn extensions() {
         let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n%2 = CVT_s64_s32 %0, 0\nST_i64 %1, %2";
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(held, [vec![Word(0)], vec![Word(0)], vec![Word(0), Word(4)]]);
     }
 
-    /// Parameters and constants, addresses of other spaces and copies of them included, take no word.
+    /// Parameters and constants take no word. The same holds for addresses of other spaces, and for their copies.
     #[test]
     fn parameters_and_constants() {
         let insts =
@@ -283,7 +283,8 @@ mod tests {
         assert_eq!(held, [vec![], vec![], vec![]] as [Vec<Word>; 3]);
     }
 
-    /// A register with several definitions keeps words of its own, but for an upper half that all of them make zero.
+    /// A register with several definitions keeps its own words, except for an upper half that all definitions set to
+    /// zero.
     #[test]
     fn several_definitions() {
         let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n%1 = MOV_B64_i 3\nST_i64 %1";
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(held, [vec![Word(0)], vec![Word(1)]]);
     }
 
-    /// Where one of two words is zero, what the two are combined to is the other, and needs no word of its own.
+    /// If one of two words is zero, their combination is the other word and needs no place.
     #[test]
     fn combined_with_zero() {
         let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%2 = CVT_u64_u32 %0, 0\n\
@@ -301,8 +302,7 @@ mod tests {
         assert_eq!(held[3..], [vec![Word(5), Word(2)], vec![Word(7), Word(2)]]);
     }
 
-    /// What one load reads of 16 bits each stands in words by twos, unless a register of a pair is written elsewhere,
-    /// too.
+    /// The 16-bit results of one load share words by twos, unless a register of the pair has another definition.
     #[test]
     fn halves_that_are_loaded_together() {
         let load = "%0, %1, %2, %3 = LDV_i16_v4 0, 0, 3, 3, 16, -1, %4, 0 :: read shared";
@@ -315,8 +315,8 @@ mod tests {
         assert_eq!(of("%1 = MOV_B16_i 7\n")[..4], words([0, 1, 2, 2]));
     }
 
-    /// What inline assembly has as an address alone is its base and a number, and needs no words; what it also computes
-    /// with needs its own.
+    /// A register that is only an address of inline assembly is a base and a constant, and needs no words. A register
+    /// with other uses needs its own.
     #[test]
     fn addresses_in_assembly() {
         let of = |text: &str| {
@@ -328,8 +328,9 @@ mod tests {
         assert_eq!(of("ld.global.b32 $0, [$1]; xor.b32 $0, $0, $1;")[1], [Word(2), Word(3)]);
     }
 
-    /// Shared memory has addresses of 32 bits: what is only one has no upper half, and what it is computed from neither.
-    /// What is stored there has its own, and so has a generic address.
+    /// Shared memory has addresses of 32 bits: a register that is only such an address has no upper half, and neither
+    /// have the registers from which it is computed. A stored value has its own upper half, and so has a generic
+    /// address.
     #[test]
     fn addresses_of_32_bits() {
         let of = |access: &str| {
@@ -348,7 +349,8 @@ mod tests {
         assert_eq!(of("%2 = INT_PTX_ATOM_ADD_64_Sr %1, 0, %0 :: read write shared")[1], [Word(2)]);
     }
 
-    /// What only masks and truncations read has no upper half, and what such registers are computed from neither.
+    /// A register that only masks and truncations read has no upper half, and neither have the registers from which it
+    /// is computed.
     #[test]
     fn upper_halves_that_nobody_reads() {
         let insts = "%0 = MULT64rr %2, %2\n%1 = AND_b64ri %0, 4294967295\n%3 = ADD64ri %0, 1\n%4 = CVT_u32_u64 %3, 0\n\

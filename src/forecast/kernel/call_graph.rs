@@ -1,4 +1,4 @@
-//! What a kernel needs with all that it calls.
+//! Joins a kernel's features with those of its callees.
 
 use std::collections::HashMap;
 
@@ -6,39 +6,41 @@ use super::summary::Summary;
 use super::unknown_callees::{Call, Callee, UnknownCall, UnknownCallee};
 use crate::forecast::model::features::Features;
 
-/// Whom the functions of a module call.
+/// Call graph of a module.
 pub(in crate::forecast) struct CallGraph {
-    /// Per function, in the module's order: the functions that it calls, each once.
+    /// Callees of each function, in the module's order, each once.
     callees: Vec<Vec<usize>>,
-    /// Per function: how many calls go to functions of the module.
+    /// Number of calls to functions of the module, per function.
     inside: Vec<u32>,
-    /// Per function: how many go elsewhere or nobody knows where.
+    /// Number of calls to undefined or unknown functions, per function.
     outside: Vec<u32>,
-    /// Per function: these, one for each of their callees.
+    /// These undefined or unknown callees, one call for each, per function.
     unknown_calls: Vec<Vec<UnknownCall>>,
 }
 
-/// So many causes of a kernel are told.
+/// Most unknown callees that are listed for a kernel.
 const MOST_CAUSES: usize = 16;
 
-/// A function with all that it calls.
+/// A function with all its callees.
 #[derive(Clone, Debug)]
 pub(in crate::forecast) struct FunctionWithCallees {
     pub(in crate::forecast) features: Features,
-    /// Why it may need more: calls of what is not in the module, and of functions that call themselves.
+    /// Calls because of which the function may need more registers: calls of functions outside the module, and
+    /// recursion.
     pub(in crate::forecast) unknown_calls: Vec<UnknownCall>,
-    /// The function that holds the most words: this one, or one that it calls.
+    /// Function with the most live words: this function or a callee.
     pub(in crate::forecast) holder: usize,
-    /// Of those that it calls, however indirectly, the one that holds the most words.
+    /// Direct or indirect callee with the most live words.
     pub(in crate::forecast) callee: Option<usize>,
-    /// Bytes of stack variables of the functions on the deepest chain of calls from here, without its own.
+    /// Bytes of stack variables of the callees on the deepest chain of calls. The function's own bytes are not
+    /// included.
     pub(in crate::forecast) callee_stack: u64,
 }
 
 impl CallGraph {
-    /// The calls among `functions`. O(calls).
+    /// Builds the call graph of `functions`. O(calls).
     pub(in crate::forecast) fn new(functions: &[&Summary]) -> Self {
-        // Only asked by name.
+        // This map is only looked up by name.
         let numbers: HashMap<&str, usize> =
             functions.iter().enumerate().map(|(number, function)| (function.name.as_str(), number)).collect();
         let mut graph =
@@ -66,12 +68,12 @@ impl CallGraph {
         graph
     }
 
-    /// Each function with its callees.
+    /// Joins each function with its callees.
     pub(in crate::forecast) fn join(&self, own: &[&Summary]) -> Vec<FunctionWithCallees> {
         let mut joined: Vec<Option<FunctionWithCallees>> = vec![None; own.len()];
         let mut on_path = vec![false; own.len()];
         for root in 0..own.len() {
-            // Depth first, callees before callers; a call back into the path is left out.
+            // Depth first, callees before callers. A call back into the path is left out.
             let mut path = vec![(root, 0)];
             on_path[root] = true;
             while let Some((function, told)) = path.last_mut() {
@@ -137,7 +139,7 @@ impl CallGraph {
     }
 }
 
-/// Adds a call of what none of the others calls.
+/// Adds a call, unless the list has a call of the same callee.
 fn add(calls: &mut Vec<UnknownCall>, call: UnknownCall) {
     if calls.len() < MOST_CAUSES && calls.iter().all(|other| other.callee != call.callee) {
         calls.push(call);
@@ -158,7 +160,7 @@ mod tests {
         Function::parse(&text).expect("a view")
     }
 
-    /// Where a callee holds more than the kernel, the callee is whose lines are shown.
+    /// If a callee has more live words than the kernel, the report shows the callee's lines.
     #[test]
     fn who_holds_the_most() {
         let callee = "mfv 1\nfunction \"f\"\nopcode LD_i32\nopcode ADD32rr\nopcode ST_i32\nregs %0 B32 B32 B32\n\
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!(forecast_by_name(&[own], &case).expect("a forecast")[0].holder, "k");
     }
 
-    /// A kernel makes the calls of its callees, too, and with a call it takes what calls take at least.
+    /// A kernel also makes the calls of its callees, and a kernel with a call takes at least the registers of a call.
     #[test]
     fn calls_of_callees() {
         let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "reports") };

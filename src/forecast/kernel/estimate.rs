@@ -1,4 +1,4 @@
-//! The estimate of a kernel: what the model says, no less than the bounds beside it, and at a step of the occupancy.
+//! The estimate of a kernel: the model's forecast, raised to the lower bounds and rounded to an occupancy step.
 
 use super::call_graph::{CallGraph, FunctionWithCallees};
 use super::forecast::{Case, Forecast, launch};
@@ -23,7 +23,7 @@ use crate::target::machine::{
 ///
 /// # Errors
 ///
-/// For a kernel whose bounds contradict each other, so that ptxas does not assemble it.
+/// For a kernel with contradictory bounds, which ptxas does not assemble.
 pub fn forecast<'a>(
     functions: impl IntoIterator<Item = (&'a Function, &'a Classification)>,
     case: &Case,
@@ -33,7 +33,7 @@ pub fn forecast<'a>(
     forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
 }
 
-/// The same of functions whose opcodes are known by their names alone.
+/// The same for functions whose opcodes are known only by name.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn forecast_by_name(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
     let by_name = |function: &Function| Classification::by_name(function.opcodes());
@@ -60,7 +60,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
             let forecast = of_kernel(function, bounds, joined, holder, case, &mut models);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.link_conflict = link_conflict;
-            // A callee may give registers back.
+            // A callee may release registers.
             if !any_callee_asks || function.calls.is_empty() {
                 forecast.register_shortage = register_shortage(function, bounds, case)?;
             }
@@ -143,9 +143,9 @@ fn of_kernel(
     })
 }
 
-/// The registers that are expected where so many are wanted. ptxas comes down to a step of the occupancy that is near
-/// enough, by registers and, where it knows that, the size of a block; elsewhere it takes mostly even numbers, for pairs
-/// are aligned.
+/// Returns the expected registers of a kernel that wants `wanted` registers. ptxas reduces them to an occupancy step
+/// that is near enough. The step depends on the registers and, if known, on the size of a block. Elsewhere ptxas mostly
+/// takes even numbers, because pairs are aligned.
 pub(super) fn taken(wanted: f64, model: &Model, bounds: &LaunchBounds, architecture: &Architecture) -> u32 {
     let threads = bounds.threads();
     let step_below = |registers| architecture.next_step(&launch(registers, threads, 0));
@@ -158,16 +158,16 @@ pub(super) fn taken(wanted: f64, model: &Model, bounds: &LaunchBounds, architect
     }
 }
 
-/// What a word that loops carry and no register holds is stored and loaded at least: once each.
+/// Bytes that a spilled loop-carried word moves at least: one store and one load.
 const BYTES_OF_SPILLED_WORD: f64 = 8.0;
 
-/// Bytes of whole words.
+/// Rounds bytes to whole words.
 fn words_up(bytes: f64) -> u32 {
     (bytes.max(0.0) / 4.0).round() as u32 * 4
 }
 
-/// What ptxas reports of a kernel that asks for more or fewer registers while it runs, used or not: those with which it
-/// is entered. `None` where it asks for none, or ptxas does not do what it asks.
+/// Returns the registers with which a kernel with `setmaxnreg` is entered. ptxas reports this number whether or not all
+/// are used. `None` if the kernel has no such request, or ptxas ignores the requests.
 fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &Architecture) -> Option<u32> {
     if function.repartitions.is_empty() {
         return None;
@@ -180,8 +180,8 @@ fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &
     }
 }
 
-/// The request of a kernel that waits for registers for ever, with its line, where the kernel says how large its blocks are and
-/// ptxas does what it asks.
+/// Returns the register request that waits for ever, with its line. `None` unless the kernel gives the size of its
+/// blocks and ptxas honours its requests.
 fn register_shortage(
     function: &Summary,
     bounds: &LaunchBounds,
@@ -195,8 +195,8 @@ fn register_shortage(
     Ok(shortage.map(|shortage| (shortage, function.repartition_lines.get(shortage.request).copied().unwrap_or(0))))
 }
 
-/// The most registers that a kernel may have: what its bounds leave it, and the case's limit, as if `.maxnreg` said it
-/// and left alone what is smaller.
+/// Returns the kernel's register limit: what its bounds leave, reduced to the case's limit, which acts like `.maxnreg`
+/// but never raises a smaller limit.
 fn register_limit(bounds: &LaunchBounds, case: &Case) -> Result<RegisterLimit, Error> {
     let own = case.architecture.register_limit(bounds, &CommandLine::default())?;
     let limit = case.max_registers.map_or(MAX_REGISTERS, |limit| limit.max(MIN_REGISTER_LIMIT));
@@ -216,7 +216,8 @@ pub(in crate::forecast) mod tests {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
     }
 
-    /// A few registers above a step of the occupancy are the step, and others the nearest multiple in theirs.
+    /// A forecast a few registers above an occupancy step becomes the step. Others become the nearest multiple within
+    /// their step.
     #[test]
     fn steps() {
         let within = |bounds: LaunchBounds, table: &str, wanted: &[f64]| -> Vec<u32> {
@@ -233,14 +234,15 @@ pub(in crate::forecast) mod tests {
         let of_blocks = LaunchBounds { min_blocks: Some(2), ..of_size };
         let of = |bounds| within(bounds, "step-reach 1\nstep-reach-with-size 3\ntree 1\n", &[33.0, 35.0, 36.0]);
         assert_eq!([of_size, of_blocks].map(of), [[32, 32, 36], [32, 35, 36]]);
-        // Of blocks of 32 threads an SM holds 32, with up to 64 registers; of 256 as many with 64 as with 56.
+        // An SM holds 32 blocks of 32 threads with up to 64 registers. It holds as many blocks of 256 threads with 64
+        // registers as with 56.
         let of_threads = |threads| LaunchBounds { required_threads: Some(threads), ..LaunchBounds::default() };
         let table = "step-reach 1\nstep-reach-with-size 6\nmultiple 2\ntree 1\n";
         assert_eq!(within(of_threads(32), table, &[36.0, 43.0, 68.0, 71.0]), [36, 44, 64, 72]);
         assert_eq!(within(of_threads(256), table, &[43.0, 59.0, 68.0]), [40, 60, 64]);
     }
 
-    /// The forecast of a kernel that takes 96 registers and gives all but 40 back.
+    /// Forecasts a kernel that takes 96 registers and releases all but 40.
     fn repartitioned(bounds: LaunchBounds, callee: bool) -> Forecast {
         let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode CALL\n@0 = \"&setmaxnreg.inc.sync.aligned.u32 96;\"\n\
                     @1 = \"&setmaxnreg.dec.sync.aligned.u32 40;\"\n@2 = \"@k\"\nbb0: frequency 1.0 depth 0\n";
@@ -257,8 +259,8 @@ pub(in crate::forecast) mod tests {
         forecast_by_name(&functions, &case()).expect("a forecast").swap_remove(0)
     }
 
-    /// A kernel that asks for registers is entered with what its bounds leave, or what an increase asks for; where
-    /// these say nothing of the registers, ptxas ignores what it asks, and it has what it needs.
+    /// A kernel that requests registers is entered with the registers that its bounds leave, or that an increase asks
+    /// for. If neither determines a number, ptxas ignores the requests, and the kernel has the registers that it needs.
     #[test]
     fn registers_that_a_kernel_is_entered_with() {
         let registers = |bounds| repartitioned(bounds, false).registers;
@@ -269,8 +271,8 @@ pub(in crate::forecast) mod tests {
         assert!(registers(LaunchBounds::default()) < 40);
     }
 
-    /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel
-    /// alone; the features that only a report has no model asks about.
+    /// A compiler's summary gives the same figures as a detailed summary of each kernel alone. Models do not use the
+    /// features that only reports compute.
     #[test]
     fn figures_need_no_details() {
         let for_reports = ["invariant_words", "inner_invariant_words"];
@@ -296,8 +298,8 @@ pub(in crate::forecast) mod tests {
         .budget_ms(1_000);
     }
 
-    /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call,
-    /// get none.
+    /// A limit would make ptxas honour requests that it ignores otherwise, so kernels with requests, their own or a
+    /// callee's, get no limit.
     #[test]
     fn no_limit_beside_requests() {
         let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };

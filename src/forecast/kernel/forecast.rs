@@ -8,116 +8,116 @@ use crate::forecast::live::peak::Peak;
 use crate::forecast::model::features::Features;
 use crate::target::machine::{Architecture, Ignored, Launch, Occupancy, RegisterShortage};
 
-/// What a forecast is for.
+/// Conditions of a forecast.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// The processor.
+    /// Processor.
     pub architecture: &'static Architecture,
-    /// No kernel may have more registers, 24 to 255; smaller limits are taken as 24, as ptxas does. Its `-maxrregcount`
-    /// does nothing to kernels with bounds; this holds for all, and raises no kernel's own limit.
+    /// Register limit of all kernels, 24 to 255. Smaller limits count as 24, as in ptxas. ptxas's `-maxrregcount` does
+    /// not apply to kernels with bounds; this limit applies to all kernels and never raises a kernel's own limit.
     pub max_registers: Option<u32>,
 }
 
-/// What ptxas is expected to make of a kernel.
+/// Forecast of ptxas's results for a kernel.
 #[derive(Clone, Debug)]
 pub struct Forecast {
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
     /// General registers of a thread, 1 to 255.
     pub registers: u32,
-    /// The fewest and the most registers that ptxas is likely to take: of five kernels like it, four take no fewer than
-    /// the one and no more than the other. Where [`is_at_least`](Self::is_at_least), callees may need more.
+    /// Fewest and most registers that ptxas is likely to take: an 80 % interval. If [`is_at_least`](Self::is_at_least),
+    /// callees may need more.
     pub likely_registers: (u32, u32),
-    /// Why it may take more: what the kernel calls and is not there to be seen.
+    /// Calls of unknown functions, because of which the kernel may take more registers.
     pub unknown_calls: Vec<UnknownCall>,
-    /// The kernel has bounds, and does not link with a function that it calls and that is compiled by itself.
+    /// Callee whose separate compilation does not link with the kernel's bounds.
     pub link_conflict: Option<LinkConflict>,
-    /// Predicates that are live at once, at most those that there are.
+    /// Predicates that are live at once, at most the predicate registers.
     pub predicates: u32,
-    /// Words live at once that ptxas keeps once for a warp, at most the uniform registers that there are.
+    /// Words live at once in uniform registers, at most the uniform registers.
     pub uniform_registers: u32,
-    /// Bytes that a thread stores to spill slots, in the code.
+    /// Bytes that a thread stores to spill slots, once per instruction of the code.
     pub spill_store_bytes: u32,
-    /// Bytes that it loads from them.
+    /// Bytes that a thread loads from spill slots, once per instruction of the code.
     pub spill_load_bytes: u32,
-    /// The fewest and the most bytes that ptxas is likely to store there and load, together, if it spills: of five
-    /// kernels like it that spill, four are in between. None where it is not expected to spill.
+    /// Fewest and most bytes that ptxas is likely to store to spill slots and load from them, together: an 80 %
+    /// interval among kernels that spill. 0 to 0 if no spill is expected.
     pub likely_spill_bytes: (u32, u32),
-    /// Bytes of stack that the code itself asks for and ptxas does not keep in registers.
+    /// Bytes of stack variables that ptxas does not promote to registers.
     pub stack_bytes: u64,
-    /// Bytes that its code stores there.
+    /// Bytes that the code stores to these variables.
     pub stack_store_bytes: u64,
-    /// Bytes that its code loads from there.
+    /// Bytes that the code loads from these variables.
     pub stack_load_bytes: u64,
-    /// Why there is a stack; not where only the figures were asked for.
+    /// Why there are such variables. `None` also if only the figures were requested.
     pub in_memory: Option<UnpromotedVariable>,
-    /// Bytes of stack that the functions on its deepest chain of calls ask for beside it.
+    /// Bytes of stack variables of the callees on the deepest chain of calls.
     pub callee_stack_bytes: u64,
     /// Bytes of static shared memory of a block.
     pub shared_bytes: u64,
-    /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
+    /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) sets them.
     pub dynamic_shared_bytes: u32,
-    /// The most registers that the kernel may have, by its bounds and the limit.
+    /// Most registers that the kernel may have, by its bounds and the limit.
     pub register_limit: u32,
-    /// The kernel, or what it may call, asks for more or fewer registers while it runs: `setmaxnreg`.
+    /// Whether the kernel or a possible callee requests or releases registers at run time (`setmaxnreg`).
     pub is_repartitioned: bool,
-    /// The kernel itself asks, not only what it may call.
+    /// Whether the kernel itself does so, not only a possible callee.
     pub repartitions_itself: bool,
-    /// The request of the kernel that waits for registers for ever, with its line.
+    /// Request of the kernel that waits for registers for ever, with its line.
     pub register_shortage: Option<(RegisterShortage, u32)>,
-    /// What the kernel's bounds say and ptxas does not do.
+    /// Bounds of the kernel that ptxas ignores.
     pub ignored: Vec<Ignored>,
-    /// Threads of a block, if the kernel says how many.
+    /// Threads of a block, if the kernel gives them.
     pub threads: Option<u32>,
-    /// Blocks that an SM must hold, if the kernel asks for that.
+    /// Blocks that an SM must hold, if the kernel gives them.
     pub min_blocks: Option<u32>,
-    /// The kernel's own limit on registers: `.maxnreg`.
+    /// The kernel's own register limit: `.maxnreg`.
     pub max_registers: Option<u32>,
-    /// The limit that the kernel gets because of the forecast: see [`limit`](Self::limit).
+    /// Limit that the kernel gets because of the forecast: see [`limit`](Self::limit).
     pub limited_to: Option<u32>,
-    /// What an SM holds of it.
+    /// Occupancy of the kernel.
     pub occupancy: Occupancy,
-    /// The most registers with which an SM holds more warps.
+    /// Most registers with which an SM holds more warps.
     pub next_step: Option<u32>,
-    /// The function that holds the most words: the kernel, or one that it calls. Curve and peak are of that one.
+    /// Function with the most live words: the kernel or a callee. Curve and peak describe this function.
     pub holder: String,
-    /// How many words are live along the code; no steps where only the figures were asked for.
+    /// Live words along the code; without steps if only the figures were requested.
     pub curve: Curve,
-    /// Where the most words are live.
+    /// Place with the most live words.
     pub peak: Peak,
-    /// What the model was told.
+    /// Inputs of the model.
     pub features: Features,
 }
 
 impl Forecast {
-    /// The kernel calls what is not there to be seen: it may take more.
+    /// Whether the kernel has unknown callees, because of which it may take more registers.
     pub fn is_at_least(&self) -> bool {
         !self.unknown_calls.is_empty()
     }
 
-    /// The signs ahead of figures that [callees may raise](Self::is_at_least), as registers, and of those that they may lower, as warps.
-    /// Nothing stands ahead of an exact figure.
+    /// Returns the signs before figures that [callees may raise](Self::is_at_least), as registers, and before figures
+    /// that callees may lower, as warps. Exact figures have no sign.
     pub fn bound_signs(&self) -> (&'static str, &'static str) {
         if self.is_at_least() { ("≥", "≤") } else { ("", "") }
     }
 
-    /// Bytes that a thread moves to spill slots and from them, in the code.
+    /// Returns the bytes that a thread stores to spill slots and loads from them, once per instruction of the code.
     pub fn spill_bytes(&self) -> u32 {
         self.spill_store_bytes + self.spill_load_bytes
     }
 
-    /// Bytes of shared memory of a block, those of the launch included.
+    /// Returns the bytes of shared memory of a block, including those of the launch.
     pub fn block_shared_bytes(&self) -> u64 {
         self.shared_bytes + u64::from(self.dynamic_shared_bytes)
     }
 
-    /// What an SM is asked to hold.
+    /// Returns the launch, as far as it determines the occupancy.
     pub fn launch(&self) -> Launch {
         let dynamic_shared = self.dynamic_shared_bytes;
         Launch { dynamic_shared, ..launch(self.registers, self.threads, self.shared_bytes) }
     }
 
-    /// Has the launch add so many bytes of shared memory to what the kernel declares, and says anew what an SM holds.
+    /// Adds the launch's dynamic shared memory, and computes the occupancy again.
     pub fn launch_with(&mut self, dynamic_shared_bytes: u32, architecture: &Architecture) {
         self.dynamic_shared_bytes = dynamic_shared_bytes;
         let launch = self.launch();
@@ -125,7 +125,7 @@ impl Forecast {
     }
 }
 
-/// A launch without dynamic shared memory.
+/// Returns a launch without dynamic shared memory.
 pub(super) fn launch(registers: u32, threads: Option<u32>, shared_bytes: u64) -> Launch {
     Launch { threads, static_shared: shared_bytes as u32, ..Launch::new(registers) }
 }

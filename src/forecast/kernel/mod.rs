@@ -1,12 +1,12 @@
-//! What ptxas is expected to make of each kernel of a module.
+//! The forecast of each kernel of a module.
 //!
 //! The entry is [`forecast_module`](estimate::forecast_module). In the order of its phases:
-//! * [`summary`]: what is kept of a function until all functions that it may call are known;
-//! * [`call_graph`], [`unknown_callees`]: what a kernel needs together with all functions that it calls;
+//! * [`summary`]: the data of a function that are kept until all its possible callees are known;
+//! * [`call_graph`], [`unknown_callees`]: features of a kernel together with its callees;
 //! * [`register_floors`], [`permutation`], [`occupancy_first`]: bounds and rules beside the model;
 //! * [`estimate`]: the [`Forecast`](forecast::Forecast) of a kernel;
-//! * [`register_limit`]: which limit on registers it gets;
-//! * [`slack`](mod@slack): the registers that it takes beyond the words that are live;
+//! * [`register_limit`]: the register limit that a kernel gets;
+//! * [`slack`](mod@slack): the registers beyond the live words;
 //! * [`separate_compilation`]: device functions that do not link with a kernel.
 
 pub(super) mod call_graph;

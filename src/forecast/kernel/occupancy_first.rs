@@ -1,13 +1,13 @@
-//! Which kernels get few registers though they hold many words.
+//! Finds the kernels that get few registers although many words are live.
 //!
-//! Where a kernel says how large its blocks are, and not how many of them an SM is to hold, and does not fit into all
-//! registers, ptxas may spill nearly everything instead, and let an SM hold all warps that it can. What decides is not
-//! known: trials with straight code put it at 300 to 800 words, by how much there is to do beside. Of the kernels of the
-//! corpus that hold more than 255 words in any order and 550 or more varying ones in that of their code, ptxas 13.0.88
-//! gives that up for 62 of 103. What is the same in all threads counts among the 255: large kernels keep most of it in
-//! ordinary registers. What one instruction writes is in registers all at once, so a kernel whose products of matrices
-//! (`wgmma`) write more words than it would have registers does not give them up. Registers that are 32 or 255 have no
-//! middle for trees to find, so these kernels are left out of their fit.
+//! If a kernel gives the size of its blocks, but not the number of blocks on an SM, and does not fit into all
+//! registers, ptxas may spill nearly everything in favour of full occupancy. The criterion is not known. In experiments
+//! with straight-line code the threshold lies at 300 to 800 words, depending on the other work of the kernel. Of the
+//! kernels of the corpus with more than 255 words in any order and 550 or more varying words in the order of the code,
+//! ptxas 13.0.88 reduces the registers of 62 of 103. The 255 include words that are the same in all threads: large
+//! kernels keep most of these words in ordinary registers. One instruction's results are in registers all at once. A
+//! kernel whose matrix products (`wgmma`) write more words than the few registers hold keeps all registers. Registers
+//! of these kernels are 32 or 255, with no middle for trees to find, so these kernels are left out of the fit.
 
 use super::forecast::launch;
 use crate::forecast::model::features::Features;
@@ -16,8 +16,8 @@ use crate::forecast::model::trees::any_blocks;
 use crate::function::LaunchBounds;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// The registers of a kernel for which ptxas gives up registers for warps: the most with which an SM holds as many
-/// blocks as it can. `None` for any other kernel.
+/// Returns the registers of a kernel for which ptxas trades registers for warps: the most registers at the highest
+/// possible number of blocks on an SM. `None` for other kernels.
 pub(in crate::forecast) fn registers_for_warps(
     features: &Features,
     model: &Model,
@@ -37,8 +37,9 @@ mod tests {
     use super::*;
     use crate::forecast::kernel::estimate::tests::case;
 
-    /// Few registers are for kernels that hold more than all of them, many more in the order of the code, and whose
-    /// blocks have a size but no number; how few depends on that size. No instruction writes more words than that.
+    /// A kernel gets few registers if it has more words than all registers in any order, many more in the order of the
+    /// code, and a size but no number of its blocks. The size of a block determines how few. No instruction of the
+    /// kernel writes more words than that.
     #[test]
     fn few_registers_for_large_kernels() {
         let model = Model::parse("gives-up 550\ntree 1\n").expect("a table");

@@ -1,31 +1,31 @@
-//! What it takes that values change places from one iteration of a loop to the next.
+//! Registers of loops in which values change places from one iteration to the next.
 //!
-//! PTX says that with as many registers as there are values and one more. ptxas 13.0.88 unrolls such a loop and copies
-//! the values from one set of registers into another at its end. Loops that permute N values and do nothing else were
-//! measured for sm_90, with N of 60 to 1,000, as random permutations, as rotations and as swaps of neighbours: beside N
-//! words and about six it takes 0.6 to 1.1 words for each value that moves. Above 168 registers, where no step of the
-//! occupancy is left to lose, it takes more. Values that are the same in all threads move through the uniform registers,
-//! but not those of one cycle that does not fit there twice: of 60 values in cycles of at most 28 ptxas holds 58 there,
-//! and none of 60 values in one cycle. Each word that has no register is stored and loaded about three times.
+//! PTX needs one register more than there are values. ptxas 13.0.88 unrolls such a loop and copies the values from one
+//! set of registers into another at its end. Loops that only permute N values were measured for sm_90, with N from 60
+//! to 1,000, as random permutations, as rotations and as swaps of neighbours. Beside N words and about six, a loop
+//! takes 0.6 to 1.1 words for each value that moves. Above 168 registers, where no occupancy step is left to lose, it
+//! takes more. Values that are the same in all threads move through the uniform registers. A cycle that does not fit
+//! there twice does not: of 60 values in cycles of at most 28, ptxas keeps 58 in uniform registers, and of 60 values in
+//! one cycle none. Each word without a register is stored and loaded about three times.
 
 use crate::forecast::model::features::Features;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// Fewer words that move are part of what the models have seen.
+/// Fewest words that move. The models cover smaller numbers.
 const LEAST_MOVED: f64 = 16.0;
 /// Registers beside the values and their copies.
 const BESIDE: f64 = 6.0;
 /// Words of copies for each word that moves.
 const COPIES: f64 = 0.75;
-/// The share of the uniform registers that holds what would be in ordinary ones.
+/// Share of the uniform registers that replaces ordinary registers.
 const UNIFORM: f64 = 0.65;
-/// The last step of the occupancy but one, and how far ptxas goes from there towards all registers.
+/// The last occupancy step but one, and the share of the remaining registers that ptxas takes beyond it.
 const LAST_STEP: f64 = 168.0;
 const BEYOND_LAST_STEP: f64 = 0.3;
-/// Bytes stored and loaded for each word that has no register.
+/// Bytes stored and loaded for each word without a register.
 const SPILLED: f64 = 22.0;
 
-/// The words that a kernel keeps in registers or spills because its loops permute values; 0 where few move.
+/// Returns the words that a kernel keeps in registers or spills because its loops permute values; 0 if few words move.
 pub(in crate::forecast) fn words(features: &Features, architecture: &Architecture) -> f64 {
     let moved = features.get("moved_words");
     if moved < LEAST_MOVED {
@@ -35,13 +35,13 @@ pub(in crate::forecast) fn words(features: &Features, architecture: &Architectur
     features.get("passed_words") + COPIES * moved + BESIDE - UNIFORM * uniform
 }
 
-/// The registers that ptxas takes for so many words, all of which it could have.
+/// Returns the registers that ptxas takes for these words if it may use all registers.
 pub(in crate::forecast) fn registers(words: f64) -> f64 {
     let most = f64::from(MAX_REGISTERS);
     if words <= LAST_STEP { words } else { words + BEYOND_LAST_STEP * (most - words).max(0.0) }
 }
 
-/// The bytes that are stored and loaded where so many words have so many registers.
+/// Returns the bytes that are stored and loaded if these words exceed the register limit.
 pub(in crate::forecast) fn spilled(words: f64, register_limit: u32) -> f64 {
     SPILLED * (words - f64::from(register_limit)).max(0.0)
 }
@@ -59,18 +59,18 @@ mod tests {
         words(&features, case().architecture)
     }
 
-    /// Copies come on top of what is carried, fewer where uniform registers take some of it, and never where few values
-    /// change places.
+    /// Copies are added to the carried words. Uniform registers reduce them. Nothing is added if few values change
+    /// places.
     #[test]
     fn copies_take_registers() {
         assert_eq!(words_of(60.0, 15.0, 0.0), 0.0);
         assert_eq!(words_of(100.0, 100.0, 0.0), 181.0);
         assert!(words_of(100.0, 100.0, 20.0) < 181.0);
-        // A processor has no more than so many uniform registers.
+        // A processor has no more than this number of uniform registers.
         assert_eq!(words_of(600.0, 600.0, 63.0), words_of(600.0, 600.0, 600.0));
     }
 
-    /// More words never take fewer registers, nor more than there are; what is beyond them is spilled.
+    /// More words never take fewer registers, nor more registers than there are. The words beyond are spilled.
     #[test]
     fn registers_and_spills_grow() {
         let taken: Vec<f64> = (1..255).map(|words| registers(words.into())).collect();

@@ -1,26 +1,28 @@
-//! The fewest registers that a kernel takes: what its loops carry, and whatever little it holds, what ptxas's
-//! subroutines and its convention of calls ask for.
+//! Lower bounds of a kernel's registers: for the words that its loops carry, and for ptxas's subroutines and calling
+//! convention.
 
 use crate::forecast::model::features::Features;
 use crate::forecast::model::table::Model;
 use crate::function::LaunchBounds;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// The words that loops carry from iteration to iteration, one instruction takes at once, or asynchronous instructions hold up to a
-/// wait, and that do not fit into the uniform registers: registers hold them, or they are spilled, whatever the order of the code.
+/// Returns the words that are in registers or spilled in any order of the code and do not fit into the uniform
+/// registers. These are words that loops carry from iteration to iteration, that one instruction takes at once, or that
+/// asynchronous instructions hold up to a wait.
 pub(in crate::forecast) fn carried(features: &Features, architecture: &Architecture) -> f64 {
     let not_uniform = features.get("carried_all_words") - f64::from(architecture.uniform_registers);
     features.get("carried_words").max(not_uniform).max(features.get("in_flight_words"))
 }
 
-/// Of kernels that load so many words of local arrays, ptxas issues these loads early, too, if it knows how many blocks an SM is to hold:
-/// nothing tells it to keep below the limit.
+/// Fewest words of local arrays that a kernel loads. ptxas issues these loads early, too, if it knows the number of
+/// blocks on an SM, because it then has no reason to stay below the limit.
 const LOCAL_ARRAYS: f64 = 32.0;
 
-/// Such a kernel takes this share at least of the words that are live with all loads early.
+/// Share of the words live with all loads early that such a kernel takes at least.
 const SHARE_OF_EARLY: f64 = 0.875;
 
-/// The fewest registers of a kernel that loads its local arrays early, and the limit, which it may take; `None` of any other.
+/// Returns the fewest registers of a kernel that loads its local arrays early, and the limit, which the kernel may
+/// take. `None` for other kernels.
 pub(in crate::forecast) fn of_local_arrays(
     features: &Features,
     bounds: &LaunchBounds,
@@ -30,29 +32,31 @@ pub(in crate::forecast) fn of_local_arrays(
     has_arrays.then(|| (SHARE_OF_EARLY * features.get("early_words"), limit))
 }
 
-/// ptxas issues the loads of a loop that it unrolls together, while they cost no warps: a kernel of n independent loads takes 8
-/// registers and two for each, an address and a value beside others, and no more than 30 to 32 from 12 loads on.
+/// ptxas issues the loads of an unrolled loop together while they cost no warps. A kernel of n independent loads takes
+/// 8 registers, and two for each load: an address and a value. From 12 loads on it takes no more than 30 to 32.
 const FILLED_AT_LEAST: f64 = 8.0;
 const WORDS_OF_A_LOAD: f64 = 2.0;
 const FILLED: f64 = 30.0;
 
-/// How many registers a kernel may take for these loads: all that cost no warps.
+/// Most registers that a kernel may take for these loads: they cost no warps.
 const FREE: u32 = 32;
 
-/// The most registers that a kernel is likely to fill with the loads of loops that ptxas unrolls; none without such.
+/// Returns the most registers that a kernel is likely to fill with the loads of loops that ptxas unrolls; 0 without
+/// such loops.
 pub(in crate::forecast) fn most_filled(features: &Features) -> u32 {
     if features.get("unrolled_load_words") > 0.0 { FREE } else { 0 }
 }
 
-/// The fewest registers that a kernel takes for what it calls and divides, and for loops that ptxas unrolls.
+/// Returns the fewest registers that a kernel takes for its calls and divisions, and for loops that ptxas unrolls.
 pub(in crate::forecast) fn least(features: &Features, model: &Model) -> f64 {
     let [internal, external] = ["internal_calls", "external_calls"].map(|name| features.get(name) > 0.0);
-    // What is live at a call counts as live at what the callee may divide, even where nothing has such numbers.
+    // Words that are live at a call count as live at the callee's divisions, even if no function has 64-bit
+    // floating-point numbers.
     let divides = features.get("words_at_double") > 0.0 && features.get("doubles") > 0.0;
-    // Of a callee that is there ptxas knows which registers it leaves alone.
+    // ptxas knows which registers a defined callee preserves.
     let only_external = external && !internal;
     let at_division = features.get("words_at_division");
-    // What cannot be held is spilled, to wherever ptxas wants to be.
+    // Words that do not fit are spilled, so the floor does not apply.
     let can_hold = at_division + model.head.with_division <= f64::from(MAX_REGISTERS);
     let floors = [
         (internal || external, 0.0, model.head.with_calls),
@@ -74,8 +78,8 @@ mod tests {
     use crate::forecast::{Case, Forecast, forecast_by_name};
     use crate::function::Function;
 
-    /// A kernel that holds so many words from before an instruction until behind it. `before` may set %2 and %3, and
-    /// `across` %4; @0 is a symbol of that name.
+    /// A kernel with `beside` words that are live across an instruction. `before` may set %2 and %3, and `across` %4;
+    /// @0 is a symbol of that name.
     fn holding_across(opcode: &str, symbol: &str, (before, across): (&str, &str), beside: usize) -> Function {
         let mut text = format!(
             "mfv 1\nfunction \"k\"\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode LD_i64\nopcode LD_i32\n\
@@ -92,7 +96,7 @@ mod tests {
         Function { kernel: Some(LaunchBounds::default()), ..function }
     }
 
-    /// A kernel that divides, and holds so many more words from before that until behind it, with that limit.
+    /// Forecasts a kernel with a division and with `beside` words that are live across it, under that limit.
     fn dividing(opcode: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
         let before = "%2 = LD_i64 %1 :: read\n%3 = LD_i64 %1 :: read\n";
         let across = format!("%4 = {opcode} %2, %3\nST_i64 %4, 0 :: write\n");
@@ -100,15 +104,15 @@ mod tests {
         forecast_by_name(&[kernel], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
     }
 
-    /// The fewest registers of a kernel with these features and no others.
+    /// Returns the fewest registers of a kernel with these features and no others.
     fn least_with(values: &[(&str, f64)], model: &Model) -> f64 {
         let mut features = Features::none();
         values.iter().for_each(|&(name, value)| features.set(name, value));
         least(&features, model)
     }
 
-    /// Where doubles are divided, ptxas's subroutine takes its registers on top of what is live, as far as the limit
-    /// and the step of the occupancy allow; what only adds them takes fewer.
+    /// A division of doubles adds the registers of ptxas's subroutine to the live words, as far as the limit and the
+    /// occupancy step allow. An addition of doubles takes fewer registers.
     #[test]
     fn registers_of_a_division_of_doubles() {
         let model = Model::registers(&LaunchBounds::default());
@@ -125,7 +129,7 @@ mod tests {
         assert_eq!(dividing("FDIV64rr", 8, Some(24)).registers, 24);
     }
 
-    /// What a callee that divides nothing leaves in the words at a division is no reason for more registers.
+    /// A callee without divisions leaves words at a division, which do not raise the registers.
     #[test]
     fn no_division_without_doubles() {
         let model = Model::registers(&LaunchBounds::default());
@@ -136,7 +140,7 @@ mod tests {
         assert_eq!(of(&[("words_at_double", 2.0), ("doubles", 1.0), ("external_calls", 1.0)]), model.head.with_calls);
     }
 
-    /// A 64-bit division takes its registers on top of what is live, and none where not all can be held.
+    /// A 64-bit division adds its registers to the live words, and adds none if not all words fit.
     #[test]
     fn registers_of_a_64_bit_division() {
         let model = Model::parse("with-division 20\ntree 1").expect("a table");
@@ -148,7 +152,7 @@ mod tests {
         }
     }
 
-    /// A kernel that calls such a function and holds so many words from before that until behind it.
+    /// Forecasts a kernel that calls such a function with `beside` words live across the call.
     fn calling(callee: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
         let kernel = holding_across("CALL", callee, ("", "CALL @0 :: call_sequence\n"), beside);
         let callee = "mfv 1\nfunction \"f\"\nbb0: frequency 1.0 depth 0\nend\n";
@@ -156,8 +160,8 @@ mod tests {
         forecast_by_name(&[kernel, callee], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
     }
 
-    /// What is live at a call of a function that is not there lies above the registers that the callee may overwrite,
-    /// as far as the limit and the step of the occupancy allow.
+    /// Words that are live at a call of an undefined function lie above the registers that the callee may overwrite, as
+    /// far as the limit and the occupancy step allow.
     #[test]
     fn registers_of_an_external_call() {
         let model = Model::registers(&LaunchBounds::default());
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!(calling("vprintf", 24, Some(32)).registers, 32);
     }
 
-    /// Calls of functions that are there have no floor but the one of all calls, external ones beside them or not.
+    /// Calls of defined functions have only the floor of all calls, with or without calls of undefined functions.
     #[test]
     fn no_live_words_on_top_of_internal_calls() {
         let model = Model::registers(&LaunchBounds::default());

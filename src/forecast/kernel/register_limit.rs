@@ -1,21 +1,22 @@
-//! Which limit on registers a kernel gets.
+//! The register limit that a kernel gets.
 
 use crate::config::RegisterBudget;
 use crate::forecast::kernel::forecast::Forecast;
 use crate::target::machine::Architecture;
 
-/// Bytes of spills from which on a limit pays. ptxas that gives registers up for occupancy spills thousands of bytes,
-/// or a few bytes that are cheaper than the warps.
+/// Fewest bytes of spills at which a limit pays. If ptxas gives up registers for occupancy, it spills thousands of
+/// bytes, or a few bytes that are cheaper than the warps.
 const MUCH: u32 = 512;
 
 impl Forecast {
-    /// Whether a kernel may get a limit: it has none of its own, and all of its callees are known, because others may need
-    /// more. A kernel that asks for registers while it runs gets none: ptxas may ignore that without a limit, and do it with one.
+    /// Whether a kernel may get a limit: it has no limit of its own, and all of its callees are known, because unknown
+    /// callees may need more. A kernel that requests registers at run time gets no limit: ptxas may ignore the requests
+    /// without a limit and honour them with a limit.
     fn may_be_limited(&self) -> bool {
         !(self.is_at_least() || self.is_repartitioned || self.max_registers.is_some())
     }
 
-    /// The registers that a kernel should be limited to, as `.maxnreg` does it; `None` leaves it as it is.
+    /// Returns the register limit for the kernel, which acts like `.maxnreg`. `None` leaves the kernel without a limit.
     pub fn limit(&self, wanted: RegisterBudget) -> Option<u32> {
         match wanted {
             RegisterBudget::Most(registers) if self.may_be_limited() => Some(registers),
@@ -23,13 +24,14 @@ impl Forecast {
         }
     }
 
-    /// What the hardware has for a block of the kernel's size, if ptxas should be told.
+    /// Returns the registers that the hardware has for a block of the kernel's size, if a limit should pass this number
+    /// to ptxas.
     ///
-    /// Of kernels that say how large their blocks are, but not how many of them an SM is to hold, ptxas sometimes
-    /// spills far below what the hardware has, for an occupancy that nobody asked for; told the hardware's number, it
-    /// does not. The forecast shows it by many spills with less than half of the registers. Nearer to all of them a
-    /// limit changes nothing, or spills up or down as it happens; and with a number of blocks ptxas goes by that, and a
-    /// limit does nothing.
+    /// If a kernel gives the size of its blocks, but not the number of blocks on an SM, ptxas sometimes spills far
+    /// below the hardware's registers, for an occupancy that was not requested. With the hardware's number as a limit,
+    /// it does not. The forecast of such a kernel has many spills and less than half of the registers. With more
+    /// registers, a limit changes nothing, or changes spills in either direction. If a kernel gives the number of
+    /// blocks, ptxas follows that number, and a limit has no effect.
     pub fn hardware_limit(&self, architecture: &Architecture) -> Option<u32> {
         if !self.may_be_limited() || self.min_blocks.is_some() || self.spill_bytes() < MUCH {
             return None;
@@ -47,7 +49,7 @@ mod tests {
     use crate::forecast::{Case, UnknownCall, UnknownCallee, forecast_by_name};
     use crate::function::{FunctionBuilder, LaunchBounds};
 
-    /// The forecast of a kernel under bounds, with spills made up.
+    /// Forecasts a kernel under bounds, with made-up spills.
     fn spilling(bounds: LaunchBounds, spill_store_bytes: u32) -> Forecast {
         let mut function = FunctionBuilder::new("k", Arc::default()).finish();
         function.kernel = Some(bounds);
@@ -64,8 +66,8 @@ mod tests {
         forecast.hardware_limit(architecture())
     }
 
-    /// Who spills much with less than half of what the hardware has for one block of that size gets that; who spills
-    /// little, uses half of it, has no bounds, or bounds that no launch can meet, gets nothing.
+    /// A kernel gets the hardware's registers for one block of its size if it spills much with less than half of them.
+    /// It gets no limit if it spills little, uses half of them, has no bounds, or has bounds that no launch can meet.
     #[test]
     fn spills_under_bounds() {
         let bounds = LaunchBounds { max_threads: Some(704), ..LaunchBounds::default() };
@@ -82,7 +84,7 @@ mod tests {
         );
     }
 
-    /// Where a kernel says how many blocks an SM is to hold, ptxas uses what they leave.
+    /// If a kernel gives the number of blocks on an SM, ptxas uses the registers that these blocks leave.
     #[test]
     fn blocks_wanted() {
         let bounds = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };
@@ -92,7 +94,7 @@ mod tests {
         }
     }
 
-    /// A limit of the kernel's own stays, callees that are not known forbid any, and nothing is done unasked.
+    /// A kernel's own limit stays, unknown callees forbid a limit, and no limit is set unless requested.
     #[test]
     fn kept_as_they_are() {
         let bounds = LaunchBounds { max_threads: Some(512), ..LaunchBounds::default() };

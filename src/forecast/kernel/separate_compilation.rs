@@ -1,11 +1,11 @@
-//! Device functions that ptxas compiles by themselves (`-c`, nvcc's `-rdc=true`): a kernel with bounds does not link with
-//! one that takes more registers than the kernel may have.
+//! Device functions that ptxas compiles separately (`-c`, nvcc's `-rdc=true`): a kernel with bounds does not link with
+//! a function that takes more registers than the kernel may have.
 //!
-//! Within a whole program a device function has the registers of the kernel that calls it. By itself it has all, and
-//! takes them freely: of those that a callee need not save, which are half of them from R32 on, before any other. That was
-//! seen of ptxas 13.0.88 with 50 functions made for it, of 4 to 105 words live at once. Below R32 there is room for 10
-//! words. Of the 33 functions with more each has twice its words and 10 registers more, at least; some have four times as
-//! many.
+//! Within a whole program, a device function has the registers of the kernel that calls it. Compiled separately, it may
+//! use all registers and takes them freely. It prefers the registers that a callee need not save, which are half of the
+//! registers from R32 on. This was observed with ptxas 13.0.88 on 50 functions made for the purpose, with 4 to 105
+//! words live at once. 10 words fit below R32. Each of the 33 functions with more words takes at least twice its words
+//! plus 10 registers; some take four times their words.
 
 use std::fmt;
 
@@ -14,44 +14,43 @@ use crate::function::LaunchBounds;
 use crate::printable::printable;
 use crate::target::machine::{Architecture, CommandLine, Decider, MAX_REGISTERS};
 
-/// Functions with no more words take no register from R32 on.
+/// Most words of a function that takes no register from R32 on.
 const SMALL: u32 = 10;
 
-/// What ptxas gives a larger one beside two registers for each word.
+/// Registers that ptxas gives a larger function beside two for each word.
 const BESIDE_WORDS: u32 = 10;
 
-/// The most that ptxas gives a function: R255 reads as zero.
+/// Most registers that ptxas gives a function: R255 reads as zero.
 const MOST: u32 = MAX_REGISTERS - 1;
 
-/// A callee that takes more registers by itself than the kernel may have.
+/// A callee that takes more registers in separate compilation than the kernel may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkConflict {
-    /// The callee that holds the most words, of those that the kernel calls, however indirectly.
+    /// Direct or indirect callee of the kernel with the most live words.
     pub function: String,
-    /// How many it holds.
+    /// Most words that are live in it.
     pub words: u32,
-    /// The fewest registers that it is likely to take.
+    /// Fewest registers that it is likely to take.
     pub registers: u32,
-    /// The most that the kernel may have, by its own bounds.
+    /// Most registers that the kernel may have, by its own bounds.
     pub limit: u32,
 }
 
 impl fmt::Display for LinkConflict {
-    /// What happens: the link fails, why, and what helps.
+    /// Prints that the link fails, the reason, and a remedy.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { function, words, registers, limit } = self;
         let function = printable(function);
         write!(
             f,
-            "with ptxas -c it does not link: {function} holds {words} words, for which ptxas takes {registers} registers \
-             or more, and the kernel may have {limit}; pass --device-function-maxrregcount {limit} to ptxas, or inline \
+            "the kernel does not link after ptxas -c: {words} words are live in {function}, for which ptxas takes {registers} registers or more, and the kernel may have {limit}; pass --device-function-maxrregcount {limit} to ptxas, or inline \
              {function}"
         )
     }
 }
 
 impl LinkConflict {
-    /// The one of a kernel that calls `callee`; `None` where it links, as far as that is known.
+    /// Returns the conflict of a kernel with `callee`; `None` if no conflict is known.
     pub(in crate::forecast) fn of(
         bounds: &LaunchBounds,
         callee: &Summary,
@@ -71,7 +70,7 @@ mod tests {
     use crate::function::Function;
     use crate::target::machine::Architecture;
 
-    /// A kernel with these bounds that calls, through another function, one that holds so many words.
+    /// A kernel with these bounds that calls, through another function, a function with `words` live words.
     fn kernel(bounds: &str, words: usize) -> Forecast {
         let call = |head: &str, callee: &str| {
             format!(
@@ -91,8 +90,8 @@ mod tests {
         forecast_by_name(&functions, &case).expect("a forecast").swap_remove(0)
     }
 
-    /// A callee is named, however deep, where it takes more than the bounds leave, and not where they leave enough or
-    /// there are none.
+    /// A callee is named, however deep, if it takes more registers than the bounds leave. It is not named if they leave
+    /// enough or there are no bounds.
     #[test]
     fn callees_beyond_the_bounds() {
         let conflict = |bounds, words| {

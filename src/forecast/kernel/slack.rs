@@ -1,4 +1,4 @@
-//! The registers that ptxas takes of a function beyond the words that are live in it: for addresses, for loads that it
+//! The slack: registers that ptxas takes beyond the words that are live in a function, for addresses, for loads that it
 //! issues early, and for constants.
 
 use super::estimate::forecast_module;
@@ -8,15 +8,15 @@ use crate::function::{Function, LaunchBounds};
 use crate::target::Classification;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// The most registers that are left to ptxas.
+/// Most registers of slack.
 pub const MAX_SLACK: u32 = 24;
 
-/// The fewest registers that are left to ptxas.
+/// Fewest registers of slack.
 const MIN_SLACK: u32 = 2;
 
-/// How many registers ptxas takes beyond `words` that are live at once, by the forecast of the function as a kernel that
-/// may have all registers. The most that are left to ptxas where the forecast cannot tell: where the kernel takes nearly
-/// all registers. O(n log n) in the function's operands and live ranges.
+/// Returns how many registers ptxas takes beyond `words` that are live at once. The function is forecast as a kernel
+/// that may have all registers. The result is [`MAX_SLACK`] if the kernel takes nearly all registers, because the slack
+/// is then unknown. O(n log n) in the function's operands and live ranges.
 pub fn slack(
     (function, classification): (&Function, &Classification),
     architecture: &'static Architecture,
@@ -24,7 +24,7 @@ pub fn slack(
 ) -> u32 {
     let mut summary = Summary::new(function, classification);
     summary.bounds = Some(LaunchBounds::default());
-    // What callees take is no slack.
+    // Registers of callees are no slack.
     summary.calls.clear();
     let case = Case { architecture, max_registers: None };
     let forecast = forecast_module(&[&summary], &case).ok().and_then(|forecasts| forecasts.into_iter().next());
@@ -40,7 +40,7 @@ pub fn slack(
 mod tests {
     use super::*;
 
-    /// A function that loads so many words, and stores the sum of each pair.
+    /// A function that loads `words` words and stores the sum of each pair.
     fn function(words: usize) -> Function {
         let loads: String = (0..words).map(|reg| format!("  %{reg} = LD_i32 {reg} :: read\n")).collect();
         let stores: String = (0..words).rev().map(|reg| format!("  ST_i32 %{reg}, {reg} :: write\n")).collect();
@@ -58,7 +58,7 @@ mod tests {
         slack((&function, &Classification::by_name(function.opcodes())), architecture, live)
     }
 
-    /// The slack is what the forecast has beyond the words, within its bounds.
+    /// The slack is the forecast minus the words, within its bounds.
     #[test]
     fn by_the_forecast() {
         let registers = 40 + of(40, 40);
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(of(40, 200), 2, "no less than the fewest");
     }
 
-    /// Of a kernel that takes all registers, the forecast cannot say how many it would take.
+    /// If a kernel takes all registers, the forecast cannot tell how many it wants.
     #[test]
     fn all_registers() {
         assert_eq!(of(300, 300), 24);

@@ -1,20 +1,20 @@
-//! The stack variables of a function that stay in memory.
+//! The stack variables of a function that are not promoted.
 
 use crate::forecast::footprint::promotion::Transfer;
 use crate::function::{Function, MemorySpace, Slot};
 
-/// The stack variables of a function that are no registers, in bytes.
+/// Bytes of a function's stack variables that are not promoted to registers, and of their accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::forecast) struct Stack {
     pub(in crate::forecast) bytes: u64,
-    /// That its code stores, wherever that stands.
+    /// Bytes that the code stores, each store once, wherever it is.
     pub(in crate::forecast) stored: u64,
-    /// That its code loads.
+    /// Bytes that the code loads.
     pub(in crate::forecast) loaded: u64,
 }
 
 impl Stack {
-    /// That of a function whose variables are in memory. O(instructions) where there are some.
+    /// Computes the figures of a function whose variables are in memory. O(instructions) if there are such variables.
     pub(in crate::forecast) fn of(function: &Function) -> Self {
         let mut stack = Self::default();
         if function.num_slots() == 0 {

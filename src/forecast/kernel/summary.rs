@@ -1,4 +1,4 @@
-//! What is kept of a function until all those that it may call are known.
+//! The data of a function that are kept until all its possible callees are known.
 
 use std::cell::Cell;
 
@@ -16,57 +16,57 @@ use crate::function::{Applied, Function, Inst, LaunchBounds, Origin};
 use crate::target::machine::Repartition;
 use crate::target::{Classification, assembly_may_ask, repartitions};
 
-/// Of functions with more instructions the memory of the analyses is given back.
+/// Largest number of instructions for which the memory of the analyses is kept. Larger functions release it.
 const MOST_KEPT: usize = 1 << 18;
 
 thread_local! {
-    /// The analyses' memory, for the next function.
+    /// Memory of the analyses, for the next function.
     static MEMORY: Cell<Option<Box<(RegisterFootprint, Live)>>> = const { Cell::new(None) };
 }
 
-/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
-/// can make the summaries one by one and forecast the module at its end.
+/// All data that a module's forecast needs from one function. A summary is small compared with the code, which can be
+/// freed: a compiler can summarise functions one by one and forecast the module at its end.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub(in crate::forecast) name: String,
-    /// How it is launched; `None` where it is no kernel.
+    /// Launch bounds; `None` if the function is no kernel.
     pub(in crate::forecast) bounds: Option<LaunchBounds>,
     pub(in crate::forecast) pressure: PressureDetail,
-    /// Its calls, in the order of the code.
+    /// Calls, in the order of the code.
     pub(in crate::forecast) calls: Vec<Call>,
-    /// Its features, without calls.
+    /// Features without those of calls.
     pub(in crate::forecast) features: Features,
-    /// The most uniform words that are live at once.
+    /// Most uniform words that are live at once.
     pub(in crate::forecast) uniform_words: u32,
-    /// What it asks of its registers while it runs.
+    /// Requests and releases of registers at run time.
     pub(in crate::forecast) repartitions: Vec<Repartition>,
-    /// Their lines.
+    /// Lines of these instructions.
     pub(in crate::forecast) repartition_lines: Vec<u32>,
     pub(in crate::forecast) stack: Stack,
-    /// Why its stack variables are in memory, where they are and everything was asked for.
+    /// Why the stack variables are in memory. `None` if they are not, or if no details were requested.
     pub(in crate::forecast) in_memory: Option<Box<UnpromotedVariable>>,
     pub(in crate::forecast) shared_bytes: u64,
 }
 
-/// How much is live along the code, and what at the peak.
+/// Live words along the code, and the peak.
 #[derive(Clone, Debug)]
 pub(in crate::forecast) struct PressureDetail {
     pub(in crate::forecast) curve: Curve,
     pub(in crate::forecast) peak: Peak,
 }
 
-/// How much is kept of a function.
+/// Amount of data that is kept of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// What a kernel's [figures](crate::forecast::Figure) say.
+    /// Data for a kernel's [figures](crate::forecast::Figure).
     Figures,
-    /// The curve, who lives at the peak, and what reports alone show of loops, too.
+    /// Additionally the curve, the values live at the peak, and the features of loops that only reports show.
     Everything,
 }
 
 impl Summary {
-    /// The summary of a function that has left SSA form and is coalesced: what the figures of a forecast take, without
-    /// a curve and without the values at the peak. O(n log n) in its operands and live ranges.
+    /// Summarises a function that has left SSA form and is coalesced: the data for the figures of a forecast, without a
+    /// curve and without the values at the peak. O(n log n) in its operands and live ranges.
     pub fn new(function: &Function, classification: &Classification) -> Self {
         Self::with(function, classification, Detail::Figures)
     }
@@ -76,9 +76,9 @@ impl Summary {
         Self::with(function, classification, Detail::Everything)
     }
 
-    /// The same with as much detail as is asked for.
+    /// The same with the requested details.
     fn with(function: &Function, classification: &Classification, detail: Detail) -> Self {
-        // It is out of its place while it is used, so that a panic leaves nothing half done behind.
+        // The memory is taken out while it is in use, so that a panic leaves no partial state.
         let mut memory = MEMORY.take().unwrap_or_default();
         let summary = Self::from_analyses((function, classification), detail, &mut memory);
         if function.num_insts() <= MOST_KEPT {
@@ -104,7 +104,7 @@ impl Summary {
         Self::of_code((function, classification), detail, memory)
     }
 
-    /// The summary of what ptxas makes code of.
+    /// Summarises the code that ptxas compiles.
     fn of_code(
         (function, classification): (&Function, &Classification),
         detail: Detail,
@@ -127,7 +127,7 @@ impl Summary {
             }
             false => Vec::new(),
         };
-        // Only inline assembly and instructions of that name ask.
+        // Only inline assembly and instructions of that name request registers.
         let Counts { assembly, repartitions: asking, .. } = live.counts;
         let may_ask = asking > 0 || (assembly > 0 && assembly_may_ask(function));
         let asked = if may_ask { repartitions(function) } else { Vec::new() };
@@ -150,23 +150,23 @@ impl Summary {
         }
     }
 
-    /// The same of a function whose opcodes are known by their names alone.
+    /// The same for functions whose opcodes are known only by name.
     #[cfg(test)]
     pub(in crate::forecast) fn by_name(function: &Function) -> Self {
         Self::new(function, &Classification::by_name(function.opcodes()))
     }
 
-    /// The function's name.
+    /// Returns the function's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it is a kernel.
+    /// Whether the function is a kernel.
     pub fn is_kernel(&self) -> bool {
         self.bounds.is_some()
     }
 
-    /// A kernel's [place where most is live](Peak::place).
+    /// Returns the [place of a kernel's peak](Peak::place).
     pub fn place(&self) -> Option<Inst> {
         self.pressure.peak.place.filter(|_| self.is_kernel())
     }

@@ -1,4 +1,5 @@
-//! Calls of which a forecast does not see all: why a kernel takes *at least* so many registers.
+//! Calls of unknown functions, or of functions with unknown recursion depth, because of which a kernel takes *at least*
+//! the forecast registers.
 
 use std::fmt;
 
@@ -8,24 +9,24 @@ use crate::function::{Function, Inst, Operand, VReg, Value};
 use crate::printable::printable;
 use crate::target::Classification;
 
-/// A table of functions is looked for behind at most so many instructions.
+/// Most instructions that are followed in the search for a table of functions.
 const MOST_STEPS: usize = 32;
 
-/// Why it is not known what a kernel calls, or how often.
+/// Why a kernel's callee, or the depth of its calls, is not known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownCallee {
-    /// It calls a function of this name, which the module does not define.
+    /// A function of this name, which the module does not define.
     Outside(Box<str>),
-    /// It calls whatever a pointer points to.
+    /// A function whose address is in a pointer.
     Pointer,
-    /// It calls what a variable of this name holds the address of, as a table of functions does.
+    /// A function whose address is loaded from a variable of this name, such as a table of functions.
     Table(Box<str>),
-    /// A function of this name calls itself, however indirectly.
+    /// A function of this name, which calls itself directly or indirectly.
     Recursion(Box<str>),
 }
 
 impl fmt::Display for UnknownCallee {
-    /// What the kernel does: `calls f, which is not in this file`.
+    /// Prints the kernel's call: `calls f, which is not in this file`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Outside(name) => write!(f, "calls {}, which is not in this file", printable(name)),
@@ -36,14 +37,14 @@ impl fmt::Display for UnknownCallee {
     }
 }
 
-/// A call of which it is not known what it calls, or how often.
+/// A call of an unknown function, or of a function with unknown recursion depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownCall {
-    /// Why.
+    /// The callee, and why it is unknown.
     pub callee: UnknownCallee,
-    /// The function that it stands in: the kernel, or one that it calls.
+    /// Function that contains the call: the kernel or a callee.
     pub caller: Box<str>,
-    /// Its line in that function's file; 0 where unknown.
+    /// Line in that function's file; 0 if unknown.
     pub line: u32,
 }
 
@@ -51,12 +52,12 @@ pub struct UnknownCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::forecast) struct Call {
     pub(in crate::forecast) callee: Callee,
-    /// Its line; 0 where unknown.
+    /// Line of the call; 0 if unknown.
     pub(in crate::forecast) line: u32,
 }
 
 impl Call {
-    /// The call that an instruction is; `None` where it is none.
+    /// Returns the call that an instruction makes; `None` if it is no call.
     pub(in crate::forecast) fn of(
         (function, classification): (&Function, &Classification),
         occurrences: &Occurrences,
@@ -67,19 +68,19 @@ impl Call {
     }
 }
 
-/// What a call names.
+/// Callee of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum Callee {
-    /// A function.
+    /// A function of this name.
     Named(Box<str>),
-    /// A variable from which the function's address is loaded.
+    /// A function whose address is loaded from this variable.
     Loaded(Box<str>),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
 impl Callee {
-    /// Whom an instruction calls; `None` where it is no call.
+    /// Returns the callee of an instruction; `None` if it is no call.
     fn of(
         (function, classification): (&Function, &Classification),
         occurrences: &Occurrences,
@@ -96,7 +97,7 @@ impl Callee {
         })
     }
 
-    /// The function that it names.
+    /// Returns the name of the callee, if it is known.
     pub(in crate::forecast) fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) => Some(name),
@@ -105,7 +106,8 @@ impl Callee {
     }
 }
 
-/// The first symbol among operands, without its marks. Of a call through a pointer, PTX's text is one that is no name.
+/// Returns the first symbol among operands, without its marks. The PTX of a call through a pointer is a symbol, too,
+/// but no name.
 fn symbol_in<'a>(function: &'a Function, operands: &[Operand]) -> Option<&'a str> {
     let symbol = |operand: &Operand| match operand.value {
         Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&'])),
@@ -114,7 +116,7 @@ fn symbol_in<'a>(function: &'a Function, operands: &[Operand]) -> Option<&'a str
     operands.iter().filter_map(symbol).find(|name| !name.contains(char::is_whitespace))
 }
 
-/// The variable from which a pointer is loaded, if one alone is named by all that computes the address.
+/// Returns the variable from which a pointer is loaded, if exactly one variable takes part in the address.
 fn table_of<'a>(function: &'a Function, occurrences: &Occurrences, pointer: VReg) -> Option<&'a str> {
     let definition = |reg: VReg| {
         let mut definitions = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
@@ -182,7 +184,8 @@ mod tests {
         text + "end\n"
     }
 
-    /// Each cause is told as what it is, those of callees too, each once; a kernel whose calls are all seen has none.
+    /// Each cause is listed by its kind and once, including the causes of callees. A kernel whose callees are all known
+    /// has no cause.
     #[test]
     fn causes() {
         let kernel = |callees: &[&str]| caller("\"k\"\nkernel", callees);
@@ -195,20 +198,20 @@ mod tests {
         let even = [&*kernel(&["even"]), &caller("\"even\"", &["odd"]), &caller("\"odd\"", &["even"])];
         assert_eq!(unknown_callees(&even), [recursion("even")]);
         assert_eq!(unknown_callees(&[TABLE]), [UnknownCallee::Table("ops".into())]);
-        // Two variables, or a pointer that a parameter is: no table is known.
+        // With two variables, or with a pointer that is a parameter, no table is known.
         assert_eq!(
             unknown_callees(&[&TABLE.replace("%2 = ADD64rr %1, %0", "%2 = ADD64rr %0, %0")]),
             [UnknownCallee::Pointer]
         );
         assert_eq!(unknown_callees(&[&TABLE.replace("CALL %3", "CALL %0")]), [UnknownCallee::Pointer]);
         assert_eq!(unknown_callees(&[&TABLE.replace("CALL %3", "CALL %1")]), [UnknownCallee::Pointer]);
-        // As PTX has it.
+        // The same call in PTX.
         let text = "@1 = \"@ops+8\"\n@2 = \"{ call $0, prototype; }\"";
         let called = TABLE.replace("@1 = \"@ops+8\"", text).replace("CALL %3, 1", "CALL @2, 1, %3");
         assert_eq!(unknown_callees(&[&called]), [UnknownCallee::Table("ops".into())]);
     }
 
-    /// A call stands in the function that makes it, which need not be the kernel, at its line.
+    /// A call is attributed to the function that contains it, which need not be the kernel, and to its line.
     #[test]
     fn places_of_calls() {
         let at = |text: String, line: &str| text.replace(":: call_sequence", &format!(":: call_sequence line {line}"));
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!(places(&[&kernel, &at(caller("\"f\"", &["f"]), "8")]), [("f".to_owned(), 8)]);
     }
 
-    /// The sentence names the function, and nothing that acts on a terminal.
+    /// The sentence contains the function's name, without characters that control a terminal.
     #[test]
     fn sentences() {
         assert_eq!(UnknownCallee::Recursion("f\u{7}".into()).to_string(), "calls f\\u{7}, which calls itself");

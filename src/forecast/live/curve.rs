@@ -1,4 +1,4 @@
-//! The pressure along the code, few numbers however long the code is.
+//! The pressure along the code, in few numbers for code of any length.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use super::pressure::Pressure;
 use crate::analysis::Point;
 use crate::function::{Function, Inst};
 
-/// How many steps a curve has at most: a step for each pixel of a drawing is enough.
+/// Most steps of a curve: a step for each pixel of a drawing is enough.
 pub const MAX_STEPS: u32 = 512;
 
-/// How many words are live along the code. Its steps are runs of as many instructions each, in layout order, but for
-/// the last, which may be shorter.
+/// Live words along the code. Each step covers the same number of instructions, in layout order. The last step may be
+/// shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curve {
     /// Instructions of a step, 1 or more; 1 for functions of at most [`MAX_STEPS`] instructions.
     pub stride: u32,
-    /// The most 32-bit words live at an instruction of each step: at most [`MAX_STEPS`], none for a function without
-    /// instructions.
+    /// Most 32-bit words live at an instruction of each step. At most [`MAX_STEPS`] entries; empty for a function
+    /// without instructions.
     pub words: Vec<u32>,
 }
 
 impl Curve {
-    /// A curve of which nothing is told but the length of its steps.
+    /// Returns a curve that has a length of steps, but no steps.
     pub(in crate::forecast) fn none(function: &Function) -> Self {
         Self { stride: stride(function), words: Vec::new() }
     }
 
-    /// The curve of a function. O(instructions).
+    /// Computes the curve of a function. O(instructions).
     pub(in crate::forecast) fn new(function: &Function, pressure: &Pressure) -> Self {
         let insts = function.num_insts() as u32;
         let stride = stride(function);
@@ -35,8 +35,8 @@ impl Curve {
     }
 }
 
-/// The instructions that stretches of points cover, in order, joined where less than a step of the curve is between
-/// them.
+/// Returns the instructions that point ranges cover, in order. Ranges are joined if less than a step of the curve lies
+/// between them.
 pub(in crate::forecast) fn covered(
     function: &Function,
     stretches: impl Iterator<Item = (Point, Point)>,
@@ -65,7 +65,7 @@ mod tests {
     use crate::function::{Function, Inst};
     use crate::target::machine::Architecture;
 
-    /// A kernel of `insts` instructions; the one at `wide` writes two words, the others one.
+    /// A kernel of `insts` instructions. The instruction at `wide` writes two words, the others one.
     fn function(insts: usize, wide: usize) -> Function {
         let mut text =
             String::from("mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LDV_i32_v2\nregs %0 B32 B32\n");
@@ -76,7 +76,7 @@ mod tests {
         Function::parse(&(text + "end\n")).expect("a view")
     }
 
-    /// A peak of one instruction is in the curve, however many instructions a step has.
+    /// A peak of one instruction is in the curve for any number of instructions in a step.
     #[test]
     fn steps_keep_their_most() {
         let architecture = Architecture::by_name("sm_90").expect("is known");
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    /// Segments closer than a step are one range, others stay apart; an instruction that only reads is covered.
+    /// Segments closer than a step are one range, and others stay apart. An instruction that only reads is covered.
     #[test]
     fn near_segments_are_joined() {
         let function = function(2_048, 0);

@@ -1,7 +1,7 @@
-//! How early loads could be issued.
+//! The earliest places of loads.
 //!
-//! ptxas moves loads ahead of what waits for them as far as its registers go, which is why a kernel can need far more
-//! than its PTX holds at any point.
+//! ptxas moves loads before the instructions that wait for them, as far as its registers allow. So a kernel can need
+//! far more registers than are live at any point of its PTX.
 
 use std::collections::BTreeMap;
 
@@ -12,33 +12,34 @@ use crate::forecast::footprint::promotion::Promotion;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
-/// For each load the first instruction of its block that it could stand in front of. Memory for one function after
-/// another.
+/// The first instruction of its block before which each load could be placed. The memory is reused for the next
+/// function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct EarliestPlaces {
     places: IndexVec<Inst, Inst>,
-    /// Where each register was defined last, if that is in the block at hand.
+    /// Last definition of each register, if it is in the current block.
     defined: IndexVec<VReg, Inst>,
-    /// Behind the last store to each word of the stack's variables in the block at hand.
+    /// Position after the last store to each word of the stack variables in the current block.
     stored: BTreeMap<i64, Inst>,
 }
 
 /// Bytes of a word.
 const WORD: i64 = 4;
 
-/// A store that may write more words counts as one of all.
+/// Most words that a store may write. A larger store counts as a store to all words.
 const MOST_STORED: i64 = 64;
 
 impl EarliestPlaces {
-    /// The first instruction that a load could stand in front of.
+    /// Returns the first instruction before which a load could be placed.
     #[inline]
     pub(in crate::forecast) fn of(&self, inst: Inst) -> Inst {
         self.places[inst]
     }
 
-    /// Becomes the places of a function's loads, and of what they wait for: behind the definitions of what they read,
-    /// as early as those could stand, and a load behind what writes the same memory, of the stack the same words. Debug values are no places: who
-    /// could stand in front of one could stand in front of the instruction behind it. O(operands).
+    /// Computes the earliest places of a function's loads and of their operands. An instruction follows the definitions
+    /// of its operands, at their earliest places. A load also follows the writes of the same memory, and for stack
+    /// variables the writes of the same words. Debug values are not places: an instruction that could precede a debug
+    /// value could also precede the instruction after it. O(operands).
     pub(in crate::forecast) fn compute(&mut self, function: &Function, behaviours: &Behaviours, promotion: &Promotion) {
         let Self { places, defined, stored } = self;
         places.clear();
@@ -52,10 +53,10 @@ impl EarliestPlaces {
                 continue;
             }
             let start = function.block_range(block).start;
-            // Behind the last write of each memory.
+            // Position after the last write of each memory.
             let mut written = [start; Spaces::COUNT];
             stored.clear();
-            // The first of the debug values in front of the instruction at hand.
+            // First of the debug values before the current instruction.
             let mut debug = start;
             let mut has_debug = false;
             for inst in function.block_insts(block) {
@@ -78,7 +79,7 @@ impl EarliestPlaces {
                             .place(inst)
                             .map(|bytes| bytes.start.div_euclid(WORD)..(bytes.end + WORD - 1).div_euclid(WORD))
                         {
-                            // Of two accesses of the stack, ptxas knows whether they meet.
+                            // ptxas knows whether two accesses of the stack overlap.
                             Some(words) if motion == Motion::Store && words.end - words.start <= MOST_STORED => {
                                 words.for_each(|word| _ = stored.insert(word, next));
                                 inst
@@ -112,7 +113,7 @@ mod tests {
     use crate::forecast::footprint::promotion::Promotion;
     use crate::function::{Function, Inst};
 
-    /// How far in front of its own place the last load of this code may stand.
+    /// Returns how far before its own place the last load of this code may be placed.
     fn ahead(insts: &[&str]) -> u32 {
         let text = format!(
             "mfv 1\nfunction \"f\"\nopcode BARRIER_CTA_SYNC_ALIGNED_ALL_i\nopcode INLINEASM\n\
@@ -131,7 +132,7 @@ mod tests {
     const SHARED: &str = "%3 = LD_i32 0, 0, 3, 3, 32, -1, %0, 16 :: read shared";
     const CONSTANT: &str = "%3 = LD_GLOBAL_NC_i32 3, 32, -1, %0, 0";
 
-    /// Loads go past stores to other memory and past shuffles; what nothing writes past all but fences.
+    /// Loads pass stores to other memory and shuffles. Loads of constant memory pass everything except fences.
     #[test]
     fn what_loads_go_past() {
         let store = "ST_i32 %2, 0, 0, 3, 32, %1, 0 :: write shared";

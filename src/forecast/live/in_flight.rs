@@ -1,8 +1,9 @@
-//! How much is in flight where the code waits for it.
+//! Words that are in flight at a wait.
 //!
-//! The registers of a product of a warp group (`wgmma`) and of an access of tensor memory (`tcgen05`) belong to it from its issue to
-//! the instruction that waits for it. Neither can move past the other. So what a group writes is held at once at its wait, in any
-//! order of the code, whether it is read behind that or not.
+//! The registers of a warp-group product (`wgmma`) and of an access of tensor memory (`tcgen05`) belong to the
+//! instruction from its issue to the instruction that waits for it. The two instructions cannot pass each other. So all
+//! results of a group occupy registers at once at the wait, in any order of the code, even if they are not read
+//! afterwards.
 
 use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::opcode_facts::Kinds;
@@ -10,8 +11,9 @@ use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Operand, RegClass, VReg};
 use crate::target::{Asynchrony, asynchrony};
 
-/// The most words of registers that are in flight at a wait: those that asynchronous instructions of its block have written since the
-/// wait before it, and those that the wait itself names, as it does in a view of PTX. O(operands of asynchronous instructions).
+/// Returns the most words of registers that are in flight at a wait: words that asynchronous instructions of the wait's
+/// block have written since the previous wait, and operands of the wait itself, which a view of PTX has. O(operands of
+/// asynchronous instructions).
 pub(super) fn most_words(function: &Function, footprint: &RegisterFootprint) -> u32 {
     let mut most = 0;
     let mut in_flight: Vec<Word> = Vec::new();
@@ -34,7 +36,8 @@ pub(super) fn most_words(function: &Function, footprint: &RegisterFootprint) -> 
     most
 }
 
-/// What an instruction has to do with asynchronous ones. Only names and inline assembly tell, which most functions have none of.
+/// Returns whether an instruction starts, orders or awaits asynchronous operations. Only names and inline assembly show
+/// this; most functions have neither.
 fn asynchrony_of(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> Option<Asynchrony> {
     let summary = footprint.behaviours.opcode(function, inst);
     let name = function.opcodes().name(function.opcode(inst));
@@ -52,7 +55,7 @@ fn add(
     in_flight: &mut Vec<Word>,
 ) {
     let regs = function.operands(inst).iter().filter_map(select);
-    // Of accumulators and fragments: descriptors and addresses have 64 bits.
+    // Only accumulators and fragments: descriptors and addresses have 64 bits.
     let rows = regs.filter(|&reg| function.class(reg) == RegClass::B32 && !footprint.uniformity.is_uniform(reg));
     in_flight.extend(rows.flat_map(|reg| footprint.words.occupied(reg)));
 }

@@ -1,30 +1,30 @@
-//! What is counted of a function's instructions, all in one walk.
+//! Counts of a function's instructions, computed in one pass.
 
 use super::pressure::Pressure;
 use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::opcode_facts::{Kinds, Motion};
 use crate::function::{Function, Inst, MemorySpace};
 
-/// The most varying words that are live where something is done.
+/// Most varying words that are live at certain instructions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::forecast) struct WordsAt {
-    /// The start of a block.
+    /// At the start of a block.
     pub(in crate::forecast) entry: u32,
-    /// The start of a block in a loop.
+    /// At the start of a block in a loop.
     pub(in crate::forecast) loop_entry: u32,
-    /// A 64-bit division.
+    /// At a 64-bit division.
     pub(in crate::forecast) division: u32,
-    /// A division or root of 64-bit floating-point numbers.
+    /// At a division or root of 64-bit floating-point numbers.
     pub(in crate::forecast) double: u32,
-    /// Inline assembly.
+    /// At inline assembly.
     pub(in crate::forecast) assembly: u32,
-    /// A shuffle or matrix instruction.
+    /// At a shuffle or matrix instruction.
     pub(in crate::forecast) exchange: u32,
-    /// A call.
+    /// At a call.
     pub(in crate::forecast) call: u32,
 }
 
-/// The counts of a function. Those whose names begin with *most* or *largest* are of a block.
+/// Counts of a function. Counts whose names begin with *most* or *largest* are maxima over blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::forecast) struct Counts {
     pub(in crate::forecast) words_at: WordsAt,
@@ -37,20 +37,20 @@ pub(in crate::forecast) struct Counts {
     pub(in crate::forecast) shared_loads: u32,
     pub(in crate::forecast) most_loads: u32,
     pub(in crate::forecast) most_load_words: u32,
-    /// The most words that an instruction writes.
+    /// Most words that an instruction writes.
     pub(in crate::forecast) widest: u32,
     pub(in crate::forecast) assembly: u32,
     pub(in crate::forecast) calls: u32,
     pub(in crate::forecast) ordered: u32,
     pub(in crate::forecast) exchanges: u32,
-    /// Instructions that ask for other registers than the kernel was entered with.
+    /// Instructions that change the kernel's number of registers.
     pub(in crate::forecast) repartitions: u32,
     pub(in crate::forecast) divisions: u32,
     pub(in crate::forecast) wide_divisions: u32,
     pub(in crate::forecast) doubles: u32,
 }
 
-/// The counts of a block.
+/// Counts of a block.
 #[derive(Default)]
 struct InBlock {
     instructions: u32,
@@ -59,7 +59,7 @@ struct InBlock {
 }
 
 impl Counts {
-    /// Counts. O(instructions, and operands of loads).
+    /// Counts the instructions. O(instructions, and operands of loads).
     pub(in crate::forecast) fn new(function: &Function, footprint: &RegisterFootprint, varying: &Pressure) -> Self {
         let RegisterFootprint { behaviours, words, .. } = footprint;
         let mut counts = Self { widest: words.widest(), blocks: function.num_blocks() as u32, ..Self::default() };
@@ -90,7 +90,7 @@ impl Counts {
         counts
     }
 
-    /// What few opcodes are.
+    /// Counts the kinds that few opcodes have.
     fn count_rare(&mut self, kinds: Kinds, live: u32) {
         let one = |kind| u32::from(kinds.contains(kind));
         self.assembly += one(Kinds::ASSEMBLY);

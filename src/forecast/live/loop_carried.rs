@@ -1,21 +1,21 @@
-//! The words that loops carry: a lower bound of what registers hold, whatever the order of the code.
+//! Words that loops carry: a lower bound of the pressure in any order of the code.
 //!
-//! A better order of a block shortens live ranges, and what is cheap can be computed again. Neither helps with a value
-//! that an iteration leaves to the next: at the loop's header it has to be somewhere. The same holds for a value that is
-//! computed in front of a loop, read in it, and cannot be computed again. So at the header of a loop these words are in
-//! registers, or spilled:
+//! A better order of a block shortens live ranges, and cheap values can be rematerialised. Neither helps with a value
+//! that an iteration leaves to the next iteration: at the loop's header it occupies a register or is spilled. The same
+//! holds for a value that is computed before a loop, read in it, and cannot be rematerialised. So at the header of a
+//! loop these words are in registers, or spilled:
 //!
-//! 1. words of registers that an enclosing loop changes, but for those that it changes by adding an invariant: of
-//!    several such counters and addresses ptxas keeps one and computes the others;
-//! 2. words of registers that an enclosing loop reads and does not change, where a load of memory that may change, an
-//!    exchange between threads or the like wrote them.
+//! 1. words of registers that an enclosing loop changes, except those that it changes by adding an invariant: of
+//!    several such counters and addresses, ptxas keeps one and computes the others;
+//! 2. words of registers that an enclosing loop reads and does not change, if a load of memory that may change, an
+//!    exchange between threads or a similar instruction wrote them.
 //!
-//! Registers that only pass constants and parameters around are not bound to stay: once the loop is unrolled each body
-//! may read the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values that
-//! are the same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was seen to move even
-//! what was loaded there. They count as far as uniform registers do not suffice.
+//! Registers that only pass constants and parameters around are not part of the bound: once the loop is unrolled, each
+//! body may read the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values
+//! that are the same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was observed to
+//! move even loaded values there. They count as far as uniform registers do not suffice.
 //!
-//! One instruction bounds what is held, too: matrix instructions read and write whole rows of registers at once.
+//! A single instruction bounds the pressure, too: matrix instructions read and write whole rows of registers at once.
 
 use crate::analysis::Loop;
 use crate::disjoint_sets::DisjointSets;
@@ -25,33 +25,33 @@ use crate::forecast::footprint::opcode_facts::{Kinds, reads_own_parameter};
 use crate::function::{Block, Effects, Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// What is held at once in any order of the code, in 32-bit words.
+/// Words that are live at once in any order of the code, in 32-bit words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::forecast) struct LoopCarriedWords {
     /// Words that differ between threads.
     pub(in crate::forecast) varying: u32,
-    /// These and the words that are the same in all threads of a warp.
+    /// Varying words and words that are the same in all threads of a warp.
     pub(in crate::forecast) all: u32,
-    /// All words that loops carry, those that only pass constants and parameters around included: no bound.
+    /// All words that loops carry, including words that only pass constants and parameters around. No bound.
     pub(in crate::forecast) passed: u32,
-    /// Of these, words that a loop hands from one register to another: they change places.
+    /// Words among these that a loop copies from one register to another: they change places.
     pub(in crate::forecast) moved: u32,
-    /// Of these, words that may do so in the uniform registers: they are the same in all threads, and those that change
-    /// places with each other are few.
+    /// Words among these that may change places in the uniform registers: they are the same in all threads, and few
+    /// change places with each other.
     pub(in crate::forecast) moved_uniform: u32,
 }
 
-/// Registers that copies connect and that the uniform registers of a processor, 63, hold twice.
+/// Most registers that copies may connect: a processor's 63 uniform registers hold them twice.
 const MOST_UNIFORM_CYCLE: u32 = 31;
 
-/// So many copies in a row are looked through.
+/// Most copies in a row that are followed.
 const MOST_COPIES: u32 = 16;
 
-/// Of instructions with fewer operands it is not asked what they hold at once: that is little.
+/// Fewest operands of an instruction whose words are counted. Fewer operands have few words.
 const LEAST_OPERANDS: usize = 8;
 
 impl LoopCarriedWords {
-    /// The most that is held at the header of a loop, or by one instruction, each where it is most. O((occurrences +
+    /// Computes the most words at the header of a loop or at one instruction, each count by itself. O((occurrences +
     /// live-in blocks of the registers in loops) · depth).
     pub(super) fn most(function: &Function, footprint: &RegisterFootprint) -> Self {
         let halves = halves_at_headers(function, footprint).iter().copied().fold(Self::default(), Self::max);
@@ -82,19 +82,19 @@ impl LoopCarriedWords {
 /// How an enclosing loop uses a register.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
-    /// The register that the rest is about: the array is not cleared between registers.
+    /// Register that this entry describes: the array is not cleared between registers.
     of: Option<VReg>,
-    /// It is live where an iteration begins.
+    /// Whether the register is live at the start of an iteration.
     is_live_in: bool,
     reads: bool,
     changes: bool,
-    /// By more than adding an invariant.
+    /// Whether the loop changes it otherwise than by adding an invariant.
     recomputes: bool,
-    /// By copying another register.
+    /// Whether the loop changes it by copying another register.
     moves: bool,
 }
 
-/// What is held at each loop's header, in halves of words.
+/// Returns the carried words at each loop's header, in halves of words.
 fn halves_at_headers(function: &Function, footprint: &RegisterFootprint) -> IndexVec<Loop, LoopCarriedWords> {
     let RegisterFootprint { loops, ranges, words, uniformity, occurrences, .. } = footprint;
     let mut headers = IndexVec::filled(LoopCarriedWords::default(), loops.len());
@@ -171,31 +171,31 @@ fn halves_at_headers(function: &Function, footprint: &RegisterFootprint) -> Inde
     headers
 }
 
-/// What a definition makes of a register that a loop carries.
+/// How a definition changes a register that a loop carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Update {
     /// It adds a constant, or a value that is written once, in this block.
     Adds(Option<Block>),
-    /// It is the value of another register that is written several times.
+    /// It copies another register with several definitions.
     Moves,
-    /// Anything else.
+    /// Any other definition.
     Computes,
 }
 
-/// Where the values of registers come from, copies looked through.
+/// Sources of the registers' values, after copies are followed.
 struct Sources {
-    /// The only definition of a register.
+    /// Only definition of each register.
     definition: IndexVec<VReg, Option<Inst>>,
-    /// Whether anything but constants and parameters comes into the registers that copies connect with this one.
+    /// Whether a value other than a constant or parameter enters the registers that copies connect with this register.
     is_solid: IndexVec<VReg, bool>,
-    /// How many registers that are written several times copies connect with this one, itself included.
+    /// Number of registers with several definitions that copies connect with this register, itself included.
     connected: IndexVec<VReg, u32>,
-    /// Whether all definitions of a register are ones that ptxas does not do again.
+    /// Whether ptxas rematerialises none of the register's definitions.
     is_lasting: IndexVec<VReg, bool>,
 }
 
 impl Sources {
-    /// O(operands).
+    /// Finds the sources of all registers. O(operands).
     fn of(function: &Function, footprint: &RegisterFootprint) -> Self {
         let RegisterFootprint { behaviours, ranges, .. } = footprint;
         let mut webs = DisjointSets::<VReg>::new(function.num_regs());
@@ -228,8 +228,8 @@ impl Sources {
         Self { definition, is_solid, connected, is_lasting }
     }
 
-    /// What a definition makes of a register. O(1): of more copies in a row than [`MOST_COPIES`] it is not known, and
-    /// those that only hand undefined values around in a circle have no end.
+    /// Returns how a definition changes a register. O(1): rows of more than [`MOST_COPIES`] copies are not followed to
+    /// their end, because copies that pass undefined values around in a cycle have no end.
     fn update(&self, function: &Function, reg: VReg, definition: Inst) -> Update {
         let mut inst = definition;
         for _ in 0..MOST_COPIES {
@@ -245,7 +245,7 @@ impl Sources {
         Update::Computes
     }
 
-    /// The addition of what does not change to a register: a counter, or an address that walks.
+    /// Recognises the addition of an invariant to a register: a counter, or an address that steps through memory.
     fn addition(&self, function: &Function, reg: VReg, inst: Inst) -> Option<Update> {
         const ADDITIONS: [&str; 4] = ["ADD32", "ADD64", "SUB32", "SUB64"];
         let name = function.opcodes().name(function.opcode(inst));
@@ -270,22 +270,22 @@ fn is_constant(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool
         || reads_own_parameter(function, &behaviours.opcode(function, inst).info, inst)
 }
 
-/// Whether ptxas could do an instruction once more instead of keeping its result.
+/// Whether ptxas could rematerialise an instruction's result.
 fn can_be_done_again(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
     let is_assembly = behaviours.opcode(function, inst).kinds.contains(Kinds::ASSEMBLY);
     !is_assembly && behaviours.gives_the_same(function, inst)
 }
 
-/// Whether the registers that an instruction names have more words than that. Whatever it holds, it holds no more.
+/// Whether an instruction's registers have more than `words` words, an upper bound of the words that it holds.
 #[inline]
 fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
     let operands = function.operands(inst);
-    // Most instructions name few.
+    // Most instructions have few operands.
     operands.len() >= LEAST_OPERANDS
         && operands.iter().filter_map(Operand::reg).map(|reg| function.class(reg).words()).sum::<u32>() > words
 }
 
-/// What one instruction reads or writes at once, whichever is more.
+/// Returns the words that one instruction reads or writes at once, whichever are more.
 fn at_once(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> LoopCarriedWords {
     let RegisterFootprint { behaviours, words, uniformity, .. } = footprint;
     let summary = behaviours.opcode(function, inst);
@@ -332,7 +332,7 @@ mod tests {
         opcode FADD_rnf32rr\nopcode MOV_B32_i constant\nopcode COPY copy\nopcode CBranch\nopcode ST_i32\nopcode ST_i16\n\
         opcode SHFL\nopcode anonymous_mma\n";
 
-    /// A function with one loop, bb1, which %1 leaves; %0 is the thread.
+    /// A function with one loop, bb1, whose exit depends on %1; %0 is the thread.
     fn with_loop(regs: &str, before: &str, body: &str, behind: &str) -> Function {
         let text = format!(
             "mfv 1\nfunction \"k\"\n{OPCODES}regs %0 B32 B1 {regs}\nbb0: frequency 1.0 depth 0 -> bb1\n\
@@ -347,7 +347,8 @@ mod tests {
         Features::new(&Live::by_name(function))
     }
 
-    /// The varying words that are held in a loop like [`with_loop`]'s, all words, and those that change places.
+    /// Returns the varying words carried by a loop like that of [`with_loop`], all carried words, and the words that
+    /// change places.
     fn carried_words(regs: &str, before: &str, body: &str, behind: &str) -> [f64; 3] {
         let features = features(&with_loop(regs, before, body, behind));
         ["carried_words", "carried_all_words", "moved_words"].map(|name| features.get(name))
@@ -355,7 +356,8 @@ mod tests {
 
     const LOAD: &str = "%2 = LD_i32 %0 :: read\n";
 
-    /// What an iteration leaves to the next is held; a counter and an address that walks may be computed of each other.
+    /// A value that an iteration leaves to the next is carried. A counter and an address that steps through memory may
+    /// be computed from each other.
     #[test]
     fn accumulators_and_counters() {
         let store = "ST_i32 %2, 0 :: write\nST_i32 %3, 0 :: write";
@@ -363,11 +365,11 @@ mod tests {
         assert_eq!(of("%2 = FADD_rnf32rr %2, %2\n%3 = ADD32rr %3, %2"), [2.0, 2.0, 0.0]);
         assert_eq!(of("%2 = ADD32ri %2, 4\n%3 = ADD32ri %3, 1"), [0.0, 0.0, 0.0]);
         assert_eq!(of("%4 = ADD32ri %2, 4\n%2 = COPY %4"), [0.0, 0.0, 0.0]);
-        // What is added is another value in each iteration.
+        // The added value differs between iterations.
         assert_eq!(of("%4 = LD_i32 %3 :: read\n%2 = ADD32rr %2, %4"), [2.0, 2.0, 0.0]);
     }
 
-    /// What does not change is held where it is read and cannot be done again.
+    /// An invariant value is carried if it is read in the loop and cannot be rematerialised.
     #[test]
     fn invariants() {
         let of = |before: &str, body: &str| carried_words("B32 B32", before, body, "ST_i32 %2, 0 :: write")[0];
@@ -377,8 +379,7 @@ mod tests {
         assert_eq!(of("%2 = MOV_B32_i 5", "ST_i32 %2, 0 :: write"), 0.0);
     }
 
-    /// Values that change places are held, but not those that are nothing but constants: unrolled by two, this loop
-    /// changes nothing.
+    /// Values that change places are carried, except constants: unrolled by two, this loop changes nothing.
     #[test]
     fn values_that_change_places() {
         let of = |before: &str| {
@@ -389,7 +390,7 @@ mod tests {
         assert_eq!(of("%2 = MOV_B32_i 1\n%3 = MOV_B32_i 2"), [0.0, 0.0, 2.0]);
     }
 
-    /// Copies that hand nothing around in a circle, each register written once, have an end.
+    /// The search through copies ends even if they form a cycle of registers with one definition each.
     #[test]
     fn circles_of_copies() {
         let body = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %2";
@@ -397,7 +398,7 @@ mod tests {
         assert_eq!(carried_words("B32 B32 B32", "%4 = LD_i32 %0 :: read", body, store)[2], 0.0);
     }
 
-    /// Two registers of 16 bits fit into a word; one that is left over takes one.
+    /// Two registers of 16 bits fit into a word. A single one takes a word.
     #[test]
     fn halves() {
         let names = [2, 3, 4].map(|reg| format!("%{reg}"));
@@ -419,7 +420,7 @@ mod tests {
         assert_eq!(carried_words(&"B32 ".repeat(9), &format!("{loads}{mma}"), "", "")[0], 8.0);
     }
 
-    /// A loop that permutes values in one step, its cycles each by way of one more register.
+    /// A loop that permutes values in one step. Each cycle uses one more register.
     fn permuting(to: &[usize]) -> Function {
         let (mut before, mut body, mut behind) = (String::new(), String::new(), String::new());
         let spare = to.len() + 2;
@@ -443,7 +444,7 @@ mod tests {
         with_loop(&"B32 ".repeat(to.len() + 1), &before, &body, &behind)
     }
 
-    /// The most words that are live at once, by walking backward through the blocks until nothing changes.
+    /// Returns the most words that are live at once, by a backward walk through the blocks until nothing changes.
     fn most_live(function: &Function) -> usize {
         let mut live_in = vec![vec![false; function.num_regs()]; function.num_blocks()];
         let mut most = 0;
@@ -474,15 +475,15 @@ mod tests {
         forecast_by_name(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0)
     }
 
-    /// However values change places, the bound is at most what is live at once, and a tenth below that at the most; and
-    /// the more values, the more registers and spills are forecast, which are never below the bound.
+    /// For any permutation, the bound is at most the words that are live at once, and at least nine tenths of them.
+    /// More values give more forecast registers and spills, never below the bound.
     #[test]
     fn permuted_values_are_held() {
         arbtest::arbtest(|u| {
             let (mut registers, mut spilled) = (0, 0);
             for count in [60, 120, 300, 600] {
                 let mut to: Vec<usize> = (0..count).collect();
-                // No value stays where it is: those that do are not carried by the loop.
+                // No value stays in its place: the loop does not carry values that do.
                 to.rotate_left(1);
                 for at in 1..count {
                     let other = u.int_in_range(0..=at)?;
@@ -505,7 +506,7 @@ mod tests {
         .budget_ms(1_000);
     }
 
-    /// No more is held in any order than is live at once in the order of the code.
+    /// The bound is at most the words that are live at once in the order of the code.
     #[test]
     fn at_most_what_is_live() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {
@@ -519,7 +520,7 @@ mod tests {
         explore(check, 1_000, &[("held", 2)]);
     }
 
-    /// The effects that the tests' opcodes stand for.
+    /// Effects of the tests' opcodes.
     #[test]
     fn exchanges_are_not_done_again() {
         let function = with_loop("B32", "%2 = SHFL %0 :: convergent", "ST_i32 %2, 0 :: write", "");

@@ -1,10 +1,11 @@
-//! HoistInvariants: what is computed in a loop though it does not change there.
+//! HoistInvariants: values that are computed in a loop although they do not change in it.
 //!
-//! The document on ptxas's allocator names an optional pass of that name right before the allocation, with a knob for
-//! its policy: of all loops, of inner ones, of none. A value that is moved in front of a loop lives throughout it. LLVM
-//! has moved what it could; what is left are addresses, conversions and wide constants that instruction selection put
-//! beside their readers. ptxas 13.0.88 is seen to follow the policy of inner loops, and to move the arithmetic of a loop
-//! all or not at all (the notebook has the probes). The model does not ask: it is for reports alone.
+//! The document on ptxas's allocator lists an optional pass of that name directly before the allocation. A knob sets
+//! its policy: all loops, inner loops, or no loops. A value that is moved before a loop is live throughout the loop.
+//! LLVM has moved what it could. The rest are addresses, conversions and wide constants that instruction selection put
+//! next to their uses. ptxas 13.0.88 was observed to follow the policy of inner loops, and to move all of a loop's
+//! arithmetic or none of it (the notebook has the experiments). The model does not use these counts; only reports show
+//! them.
 
 use crate::analysis::{Loop, Loops, Occurrence, Occurrences};
 use crate::forecast::footprint::RegisterFootprint;
@@ -12,27 +13,27 @@ use crate::forecast::footprint::behaviour::Behaviours;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
-/// Of which loops invariants are moved. The knob's third value, of none, is not to ask.
+/// Loops whose invariants are moved. The knob's third value, no loops, needs no analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum Policy {
-    /// Of all: in front of the outermost loop in which a value does not change.
+    /// All loops: invariants move before the outermost loop in which they do not change.
     Always,
-    /// Of loops without loops in them, in front of these alone.
+    /// Innermost loops: invariants move before this loop alone.
     InnerLoops,
 }
 
-/// Where values would be computed if invariants were moved.
+/// Places of computations after invariants are moved.
 #[derive(Debug)]
 pub(in crate::forecast) struct Invariants {
-    /// Per register the innermost loop around its definitions, moved as far as the policy lets.
+    /// Innermost loop around each register's definitions, after invariants are moved as far as the policy allows.
     homes: IndexVec<VReg, Option<Loop>>,
-    /// Per instruction whether it is moved.
+    /// Whether each instruction is moved.
     is_moved: IndexVec<Inst, bool>,
 }
 
 impl Invariants {
-    /// Moves what can be: what is free of effects or reads what nobody writes, is defined once, and reads nothing that
-    /// changes in the loop. O((operands + definitions) · depth).
+    /// Moves all instructions that can be moved: an instruction has no effects or reads memory that is not written, its
+    /// results have one definition, and its operands do not change in the loop. O((operands + definitions) · depth).
     pub(in crate::forecast) fn new(function: &Function, footprint: &RegisterFootprint, policy: Policy) -> Self {
         let RegisterFootprint { cfg, loops, behaviours, occurrences, .. } = footprint;
         let home = |reg| definitions(occurrences, reg).filter_map(|definition| loops.innermost(definition.block)).min();
@@ -52,7 +53,8 @@ impl Invariants {
                     continue;
                 }
                 let read = function.operands(inst).iter().filter_map(Operand::read_reg);
-                // Inner loops have smaller numbers, and of loops around one block the smallest is the innermost.
+                // Inner loops have smaller numbers. Among the loops around one block, the smallest number is the
+                // innermost loop.
                 let changes_in = read.filter_map(|reg| common(loops, homes[reg], Some(here))).min();
                 if changes_in == Some(here) {
                     continue;
@@ -65,8 +67,8 @@ impl Invariants {
         Self { homes, is_moved }
     }
 
-    /// The most words that are moved out of a loop and read by what stays in it: they would live throughout it.
-    /// O(occurrences · depth).
+    /// Returns the most words that are moved out of a loop and read by instructions that stay in it: they would be live
+    /// throughout it. O(occurrences · depth).
     pub(in crate::forecast) fn most_words(&self, function: &Function, footprint: &RegisterFootprint) -> u32 {
         let RegisterFootprint { occurrences, loops, words, .. } = footprint;
         let mut through = IndexVec::<Loop, u32>::filled(0, loops.len());
@@ -77,7 +79,7 @@ impl Invariants {
             };
             let here = loops.innermost(definition.block);
             let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use());
-            // The innermost of the loops left behind in which somebody reads it.
+            // The innermost loop with a read of the register, among the loops that its definition leaves.
             let read_in = uses.filter_map(|read| common(loops, self.place(function, loops, read), here)).min();
             let num_words = words.occupied(reg).count() as u32;
             let mut around = read_in;
@@ -89,7 +91,7 @@ impl Invariants {
         through.iter().copied().max().unwrap_or(0)
     }
 
-    /// The innermost loop in which an instruction would be.
+    /// Returns the innermost loop around an instruction after invariants are moved.
     fn place(&self, function: &Function, loops: &Loops, read: &Occurrence) -> Option<Loop> {
         if !self.is_moved[read.inst] {
             return loops.innermost(read.block);
@@ -102,7 +104,7 @@ fn definitions(occurrences: &Occurrences, reg: VReg) -> impl Iterator<Item = &Oc
     occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def())
 }
 
-/// Whether an instruction computes the same wherever its operands are the same, and alone defines what it writes.
+/// Whether an instruction computes the same result for the same operands, and is the only definition of its results.
 fn may_move(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences, inst: Inst) -> bool {
     let mut written = function.operands(inst).iter().filter_map(Operand::def).peekable();
     behaviours.gives_the_same(function, inst)
@@ -110,7 +112,7 @@ fn may_move(function: &Function, behaviours: &Behaviours, occurrences: &Occurren
         && written.all(|reg| definitions(occurrences, reg).nth(1).is_none())
 }
 
-/// The innermost loop around both.
+/// Returns the innermost loop around both.
 fn common(loops: &Loops, mut one: Option<Loop>, mut other: Option<Loop>) -> Option<Loop> {
     while let (Some(first), Some(second)) = (one, other) {
         match first.cmp(&second) {
@@ -129,15 +131,15 @@ mod tests {
     use crate::function::Function;
     use crate::fuzzing::{Options, lowered_function};
 
-    /// The words moved out of a loop, by both policies, and what reads or writes nothing that changes in any loop.
+    /// Returns the words moved out of a loop, for both policies.
     fn most_words(function: &Function) -> [u32; 2] {
         let footprint = RegisterFootprint::by_name(function);
         [Policy::Always, Policy::InnerLoops]
             .map(|policy| Invariants::new(function, &footprint, policy).most_words(function, &footprint))
     }
 
-    /// Two nested loops with this in the inner one; %0 is computed in front of both, %1 changes in the outer one, %2 in
-    /// the inner one.
+    /// Two nested loops with `body` in the inner loop. %0 is computed before both, %1 changes in the outer loop, %2 in
+    /// the inner loop.
     fn nested(body: &str) -> [u32; 2] {
         let text = format!(
             "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode ADD32rr\nopcode CBranch\nopcode INT_PTX_SREG_TID_x\nopcode LD_i32\n\
@@ -153,8 +155,8 @@ mod tests {
 
     const STORE: &str = "  ST_i32 %4, 0, 0, 3, 32, %6, 0 :: write global\n";
 
-    /// What reads nothing that changes goes as far as the policy lets; with its reader it takes one word; constants
-    /// take none, and what changes, or memory that is written, stays.
+    /// Instructions without varying operands move as far as the policy allows. A value and its only use take one word
+    /// together. Constants take none. Instructions with varying operands, or with memory that is written, stay.
     #[test]
     fn invariants_leave_loops() {
         assert_eq!(nested(&format!("  %4 = ADD32ri %0, 5\n{STORE}")), [1, 1]);
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(nested(&format!("  %4 = LD_i32 0, 0, 1, 3, 32, -1, %6, 0 :: read global\n{STORE}")), [0, 0]);
     }
 
-    /// What is in the outer loop alone, only the policy of all loops moves.
+    /// Only the policy of all loops moves invariants that are in the outer loop alone.
     #[test]
     fn outer_loops() {
         let text = "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode CBranch\nopcode INT_PTX_SREG_TID_x\nopcode ST_i32\n\
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(most_words(&Function::parse(text).expect("a view")), [1, 0]);
     }
 
-    /// On any function, and nothing is moved where there is no loop.
+    /// This holds for any function. Nothing moves without a loop.
     #[test]
     fn any_function() {
         arbtest::arbtest(|u| {

@@ -1,17 +1,17 @@
-//! How much of what is held is live at once: in the order of the code, and in the orders that ptxas may make of it.
+//! Live words: in the order of the code, and in the orders that ptxas may choose.
 //!
 //! The entry is [`Live::compute`]. In the order of its phases:
 //! * [`word_ranges`]: where each word is live;
-//! * [`pressure`]: how many words are live at each point, in the order of the code;
-//! * [`early_loads`]: the same where every load is issued as early as possible;
+//! * [`pressure`]: the words that are live at each point, in the order of the code;
+//! * [`early_loads`]: the pressure if every load is issued as early as possible;
 //! * [`reordering`]: the fewest words that a list scheduler reaches in each region;
-//! * [`instruction_counts`]: what is counted of the instructions, and how much is live at rare ones;
-//! * [`unrolling`]: what is live in loops that ptxas unrolls;
-//! * [`loop_carried`]: what loops carry, a lower bound in every order;
-//! * [`in_flight`]: what asynchronous instructions keep up to a wait, another one.
+//! * [`instruction_counts`]: counts of instructions, and the pressure at rare instructions;
+//! * [`unrolling`]: the pressure in loops that ptxas unrolls;
+//! * [`loop_carried`]: words that loops carry, a lower bound in every order;
+//! * [`in_flight`]: words that asynchronous instructions keep up to a wait, another lower bound.
 //!
-//! Reports ask for more: [`peak`] and [`curve`] say which values are live where, and [`loop_invariants`] what could
-//! move in front of loops.
+//! Reports use more: [`peak`] and [`curve`] show which values are live where, and [`loop_invariants`] shows which
+//! values could move before loops.
 
 pub(super) mod curve;
 mod early_loads;
@@ -38,26 +38,26 @@ use reordering::{ReorderedPressure, Reordering};
 use unrolling::{UnrolledWords, Unrolling};
 use word_ranges::WordRanges;
 
-/// What is live at once in one function, without its callees. The memory is used for one function after another.
+/// Live words of one function, without its callees. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     /// Registers as PTX declares them.
     pub(super) declared: DeclaredPressure,
-    /// Words as the hardware holds them, in the order of the code.
+    /// Words in hardware registers, in the order of the code.
     pub(super) pressures: WordPressures,
-    /// Varying words, where every load is issued as early as possible.
+    /// Varying words, if every load is issued as early as possible.
     pub(super) with_early_loads: u32,
     /// Words in the better of two orders.
     pub(super) reordered: ReorderedPressure,
-    /// What is held in the loops that ptxas unrolls.
+    /// Words in the loops that ptxas unrolls.
     pub(super) unrolled: UnrolledWords,
     /// Words in any order.
     pub(super) carried: LoopCarriedWords,
     /// Words that asynchronous instructions keep up to a wait.
     pub(super) in_flight: u32,
-    /// Words that the code loads from places of stack variables that ptxas knows.
+    /// Words that the code loads from stack variables at places that ptxas knows.
     pub(super) array_loads: u32,
-    /// What was counted of the instructions.
+    /// Counts of instructions.
     pub(super) counts: Counts,
     word_ranges: WordRanges,
     places: EarliestPlaces,
@@ -65,20 +65,19 @@ pub(super) struct Live {
     unrolling: Unrolling,
 }
 
-/// What only reports show of a function.
+/// Features that only reports show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportFeatures {
-    /// Words that are computed in a loop and could be computed in front of it.
+    /// Words that are computed in a loop and could be computed before it.
     pub(super) invariant_words: u32,
-    /// The same of innermost loops, in front of these alone.
+    /// The same for innermost loops, moved before this loop alone.
     pub(super) inner_invariant_words: u32,
-    /// Words of stack variables that are held in registers.
+    /// Words of stack variables in registers.
     pub(super) stack_words: u32,
 }
 
 impl Live {
-    /// Becomes what is live at once in a function of which is known what the hardware holds. O(n log n) in its operands
-    /// and live ranges.
+    /// Computes the live words of a function with a known footprint. O(n log n) in its operands and live ranges.
     pub(super) fn compute(&mut self, function: &Function, footprint: &RegisterFootprint) {
         let RegisterFootprint { ranges, words, uniform_registers, promotion, .. } = footprint;
         self.word_ranges.compute(words, ranges);
@@ -99,8 +98,8 @@ impl Live {
         self.array_loads = defined.map(|reg| function.class(reg).words()).sum();
     }
 
-    /// What only reports show of the function that was analysed last: what HoistInvariants could move, and what of the
-    /// stack is in registers.
+    /// Returns the features that only reports show, for the function that was analysed last: words that HoistInvariants
+    /// could move, and stack words in registers.
     pub(super) fn report_features(&self, function: &Function, footprint: &RegisterFootprint) -> ReportFeatures {
         let invariant_words = |policy| Invariants::new(function, footprint, policy).most_words(function, footprint);
         ReportFeatures {
@@ -110,7 +109,7 @@ impl Live {
         }
     }
 
-    /// The most varying words live at once where every load is issued as early as possible.
+    /// Returns the most varying words live at once if every load is issued as early as possible.
     fn hoist_loads(&mut self, function: &Function, footprint: &RegisterFootprint) -> u32 {
         let Self { places, word_ranges, .. } = self;
         places.compute(function, &footprint.behaviours, &footprint.promotion);
@@ -123,7 +122,7 @@ impl Live {
         self.pressures.most_where_moved((function, &footprint.words, word_ranges, &footprint.ranges), loads, place)
     }
 
-    /// What is live at once in a function whose opcodes are known by their names alone.
+    /// Computes the live words of a function whose opcodes are known only by name.
     #[cfg(test)]
     pub(super) fn by_name(function: &Function) -> Self {
         let mut live = Self::default();
@@ -139,7 +138,7 @@ mod tests {
     use crate::fuzzing::{Options, lowered_function};
     use crate::index::EntityIndex;
 
-    /// Nothing is left of the function before in the memory for the next.
+    /// The reused memory contains nothing of the previous function.
     #[test]
     fn functions_do_not_see_each_other() {
         arbtest::arbtest(|u| {
@@ -156,8 +155,8 @@ mod tests {
         .budget_ms(1_000);
     }
 
-    /// What loads write, counted anew alone, is what counting all words anew gives: each live where one of the registers
-    /// that hold it is, from the earliest place of the load that writes it.
+    /// Recomputing only the results of loads gives the same as recomputing all words: each word is live while one of
+    /// its registers is, from the earliest place of the load that writes it.
     #[test]
     fn hoisted_words_are_counted_right() {
         arbtest::arbtest(|u| {

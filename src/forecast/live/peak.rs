@@ -1,4 +1,4 @@
-//! Who holds the registers where the most are held.
+//! Values that are live at the point of highest pressure.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,41 +12,43 @@ use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Slot, VReg};
 
-/// Where the most words are live in a function.
+/// The point of highest pressure in a function.
 #[derive(Clone, Debug)]
 pub struct Peak {
-    /// The instruction, of the code [without what is needless](crate::forecast::without_dead_code), as all places here but
-    /// `place`.
+    /// Instruction of the code [without dead code](crate::forecast::without_dead_code). All places here except `place`
+    /// refer to that code.
     pub inst: Inst,
-    /// Its source line, or that of the last one before it in its block that has one; 0 where none has.
+    /// Source line of the instruction, or of the last instruction before it in its block that has a line; 0 if none
+    /// has.
     pub line: u32,
-    /// The instruction of the function that has this line.
+    /// Instruction of the function that has this line.
     pub place: Option<Inst>,
-    /// How many words are live.
+    /// Number of live words.
     pub words: u32,
-    /// The values that they belong to; those with most words first, then in the order of the code. None where only the
-    /// figures were asked for.
+    /// Live values. Values with most words come first, then in the order of the code. Empty if only the figures were
+    /// requested.
     pub live: Vec<LiveValue>,
 }
 
-/// A value that takes registers at the peak.
+/// A value that occupies registers at the peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveValue {
-    /// The register of PTX, or the stack variable that is held in registers.
+    /// Register of PTX, or stack variable in registers.
     pub holder: Holder,
-    /// The source variable, where LLVM knows it.
+    /// Source variable, if LLVM knows it.
     pub name: Option<String>,
-    /// The source line where it is computed; 0 where unknown.
+    /// Source line that computes the value; 0 if unknown.
     pub line: u32,
-    /// How many 32-bit words it holds that no value before it in the list holds too.
+    /// 32-bit words of the value that no earlier value of the list has.
     pub words: u32,
-    /// ptxas keeps it in uniform registers.
+    /// Whether ptxas keeps the value in uniform registers.
     pub is_uniform: bool,
-    /// Where its register is live, in layout order; what is less than a step of the [curve](super::curve::Curve) apart is one.
+    /// Instructions at which the register is live, in layout order. Ranges that are less than a step of the
+    /// [curve](super::curve::Curve) apart are joined.
     pub ranges: Vec<Range<Inst>>,
 }
 
-/// What takes registers.
+/// Owner of a live value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     /// A register of PTX.
@@ -65,7 +67,7 @@ impl fmt::Display for Holder {
 }
 
 impl Peak {
-    /// The place alone, which stands for all that is live there. O(instructions).
+    /// Finds the instruction alone, without the values that are live there. O(instructions).
     pub(in crate::forecast) fn new(function: &Function, pressure: &Pressure) -> Self {
         let (point, words) = pressure.peak();
         let last = Inst(function.num_insts().saturating_sub(1) as u32);
@@ -75,7 +77,7 @@ impl Peak {
         Self { inst, line, place, words, live: Vec::new() }
     }
 
-    /// Finds the values that are live there. O(registers, and the segments of those that are listed).
+    /// Finds the values that are live at the peak. O(registers, and the segments of the listed registers).
     pub(in crate::forecast) fn find_live(
         &mut self,
         function: &Function,
@@ -87,14 +89,14 @@ impl Peak {
         let mut told: Vec<Word> = Vec::new();
         for reg in function.regs() {
             let segments = footprint.ranges.segments(reg);
-            // Most live nowhere near.
+            // Most registers are live nowhere near.
             if segments.first().is_none_or(|first| first.start > point)
                 || segments.last().is_none_or(|last| last.end <= point)
             {
                 continue;
             }
             let Some(value) = footprint.ranges.value_at(reg, point) else { continue };
-            // A pair may hold one word twice.
+            // A pair may contain one word twice.
             let before = told.len();
             for word in footprint.words.occupied(reg) {
                 if !told.contains(&word) {
@@ -120,8 +122,8 @@ impl Peak {
         live.sort_by_key(|value| (Reverse(value.words), value.line, value.holder));
     }
 
-    /// The values by the line that computes them, with the words of each line; lines with most words first, then in the
-    /// order of the source. Line 0 has those of which the line is unknown.
+    /// Returns the values by the line that computes them, with the words of each line. Lines with most words come
+    /// first, then in the order of the source. Line 0 has the values without a known line.
     pub fn by_line(&self) -> Vec<(u32, u32, Vec<&LiveValue>)> {
         let mut by_line: BTreeMap<u32, Vec<&LiveValue>> = BTreeMap::new();
         for value in &self.live {
@@ -135,14 +137,14 @@ impl Peak {
     }
 }
 
-/// The instruction, or the last before it in its block, that has a source line.
+/// Returns the instruction, or the last instruction before it in its block, that has a source line.
 fn place_of_line(function: &Function, inst: Inst) -> Option<Inst> {
     let start = function.block_range(function.block_of(inst)).start;
     (start.0..=inst.0).rev().map(Inst).find(|&at| function.line(at) != 0)
 }
 
-/// The source line where a value is made. Of one that several definitions meet in, as accumulators and counters of
-/// loops do, or that a copy without a line makes: the line of the register's definition that runs most often.
+/// Returns the source line that computes a value. If several definitions meet in the value, as in accumulators and loop
+/// counters, or a copy without a line writes it, the line is that of the register's most frequent definition.
 fn line_of(function: &Function, footprint: &RegisterFootprint, reg: VReg, value: ValueNumber) -> u32 {
     if let ValueDef::Inst { inst, .. } = footprint.ranges.value_def(value)
         && function.line(inst) != 0
@@ -153,7 +155,7 @@ fn line_of(function: &Function, footprint: &RegisterFootprint, reg: VReg, value:
     often_run_line(function, definitions.map(|definition| definition.inst))
 }
 
-/// The source line of the instruction that runs most often, of those that have one; 0 where none has.
+/// Returns the source line of the most frequent instruction among those with a line; 0 if none has.
 fn often_run_line(function: &Function, insts: impl Iterator<Item = Inst>) -> u32 {
     let with_line = insts.filter(|&inst| function.line(inst) != 0);
     let frequency = |inst: &Inst| function.frequency(function.block_of(*inst));

@@ -1,4 +1,4 @@
-//! How much is live at each point.
+//! The words that are live at each point.
 
 use super::word_ranges::{StretchBuffers, WordRanges};
 use crate::analysis::{LiveRanges, Point};
@@ -6,7 +6,7 @@ use crate::forecast::footprint::words::{Word, Words};
 use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// How much is live at each point of a function.
+/// Pressure at each point of a function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Pressure {
     live: Vec<u32>,
@@ -14,43 +14,44 @@ pub(in crate::forecast) struct Pressure {
 }
 
 impl Pressure {
-    /// The most that is live at once.
+    /// Returns the highest pressure.
     pub(in crate::forecast) fn most(&self) -> u32 {
         self.most
     }
 
-    /// The most that is live at once from an instruction up to another.
+    /// Returns the highest pressure from instruction `first` up to instruction `end`.
     pub(in crate::forecast) fn most_between(&self, first: Inst, end: Inst) -> u32 {
         let live = &self.live[Point::early(first).0 as usize..Point::early(end).0 as usize];
         live.iter().copied().max().unwrap_or(0)
     }
 
-    /// The first point where the most is live, and how much that is.
+    /// Returns the first point of highest pressure, and the pressure there.
     pub(in crate::forecast) fn peak(&self) -> (Point, u32) {
         let point = self.live.iter().position(|&live| live == self.most).unwrap_or(0);
         (Point(point as u32), self.most)
     }
 
-    /// What is live while an instruction reads or writes, whichever is more.
+    /// Returns the pressure while an instruction reads or writes, whichever is more.
     #[inline]
     pub(in crate::forecast) fn at(&self, inst: Inst) -> u32 {
         self.before(inst).max(self.behind(inst))
     }
 
-    /// What is live where the instruction reads, and at the start of a block for its first.
+    /// Returns the pressure where the instruction reads. For the first instruction of a block, this is the pressure at
+    /// the block's start.
     #[inline]
     pub(in crate::forecast) fn before(&self, inst: Inst) -> u32 {
         self.live[Point::early(inst).0 as usize]
     }
 
-    /// What is live where the instruction writes.
+    /// Returns the pressure where the instruction writes.
     #[inline]
     pub(in crate::forecast) fn behind(&self, inst: Inst) -> u32 {
         self.live[Point::late(inst).0 as usize]
     }
 }
 
-/// By how much several pressures, the lanes, change at each point.
+/// Changes of several pressures, the lanes, at each point.
 #[derive(Debug)]
 struct Changes<const LANES: usize>(Vec<[i32; LANES]>);
 
@@ -63,7 +64,7 @@ impl<const LANES: usize> Default for Changes<LANES> {
 impl<const LANES: usize> Changes<LANES> {
     fn reset(&mut self, function: &Function) {
         self.0.clear();
-        // The end of the last block, and one point more for what is written there and dead.
+        // Includes the end of the last block, and one more point for dead results there.
         self.0.resize(2 * function.num_insts() + 2, [0; LANES]);
     }
 
@@ -77,7 +78,7 @@ impl<const LANES: usize> Changes<LANES> {
         }
     }
 
-    /// What is live at each point, in order.
+    /// Yields the pressures at each point, in order.
     #[inline]
     fn live(&self) -> impl Iterator<Item = [u32; LANES]> {
         let mut live = [0_i32; LANES];
@@ -88,20 +89,20 @@ impl<const LANES: usize> Changes<LANES> {
     }
 }
 
-/// The pressures of words. Memory for one function after another.
+/// Pressures of words. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct WordPressures {
     /// All words.
     pub(in crate::forecast) all: Pressure,
-    /// Those that are not in uniform registers.
+    /// Words outside uniform registers.
     pub(in crate::forecast) varying: Pressure,
-    /// The most words of uniform registers, live at once.
+    /// Most words of uniform registers that are live at once.
     pub(in crate::forecast) most_uniform: u32,
-    /// Words of stack variables that are held in registers, which are among the others; without points where none is.
+    /// Words of stack variables in registers, which the other pressures include. Without points if there are none.
     pub(in crate::forecast) stack: Pressure,
-    /// Which words are in uniform registers.
+    /// Whether each word is in uniform registers.
     uniform: IndexVec<Word, bool>,
-    /// Varying words, then uniform ones.
+    /// Varying words, then uniform words.
     changes: Changes<2>,
     hoisted: Changes<1>,
     is_moved: IndexVec<Word, bool>,
@@ -109,8 +110,8 @@ pub(in crate::forecast) struct WordPressures {
 }
 
 impl WordPressures {
-    /// Becomes the pressures of a function's words, and of the words of its `stack` variables that are held between two
-    /// points. O(points + words + stretches).
+    /// Computes the pressures of a function's words and of the words of promoted `stack` variables, which are live
+    /// between two points. O(points + words + ranges).
     pub(in crate::forecast) fn compute(
         &mut self,
         (function, words, word_ranges): (&Function, &Words, &WordRanges),
@@ -136,7 +137,7 @@ impl WordPressures {
         [all.most, varying.most, *most_uniform] = most;
     }
 
-    /// Adds the words of stack variables, each as a varying one.
+    /// Adds the words of stack variables, each as a varying word.
     fn add_stack(&mut self, promoted: impl Iterator<Item = ((Point, Point), u32)>) {
         let Self { stack, changes, .. } = self;
         stack.live.clear();
@@ -149,7 +150,7 @@ impl WordPressures {
         }
     }
 
-    /// The words all of whose registers are uniform ones.
+    /// Finds the words whose registers are all uniform.
     fn find_uniform(&mut self, function: &Function, words: &Words, is_uniform: impl Fn(VReg) -> bool) {
         self.uniform.clear();
         self.uniform.resize(words.len(), true);
@@ -158,13 +159,13 @@ impl WordPressures {
         }
     }
 
-    /// Which words are in uniform registers.
+    /// Returns whether each word is in uniform registers.
     pub(in crate::forecast) fn uniform(&self) -> &IndexVec<Word, bool> {
         &self.uniform
     }
 
-    /// The most varying words live at once where the `loads`, and nothing else, write at the points that `place` gives
-    /// them. Only what they write is counted anew: O(points + segments of that).
+    /// Returns the most varying words live at once if the `loads`, and no other instructions, write at the points that
+    /// `place` gives. Only the results of the loads are counted again: O(points + segments of the results).
     pub(in crate::forecast) fn most_where_moved(
         &mut self,
         (function, words, word_ranges, ranges): (&Function, &Words, &WordRanges, &LiveRanges),
@@ -190,7 +191,7 @@ impl WordPressures {
     }
 }
 
-/// The most that is live at once of registers as PTX declares them. Memory for one function after another.
+/// Highest pressures of registers as PTX declares them. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct DeclaredPressure {
     /// Words.
@@ -206,7 +207,7 @@ pub(in crate::forecast) struct DeclaredPressure {
 }
 
 impl DeclaredPressure {
-    /// Becomes that of a function. O(points + segments).
+    /// Computes the pressures of a function. O(points + segments).
     pub(in crate::forecast) fn compute(&mut self, function: &Function, ranges: &LiveRanges) {
         self.changes.reset(function);
         for reg in function.regs() {

@@ -1,9 +1,9 @@
-//! Which loops ptxas unrolls, and what it then holds.
+//! Loops that ptxas unrolls, and the pressure in them.
 //!
-//! ptxas 13.0.88 makes four of the body of a short loop, however often it runs, and issues the loads of all four ahead
-//! of what waits for them. Which loops it does that to was found with probes, which are in the notebook: innermost
-//! ones, left by one edge, that count by a constant; nothing in them keeps its order, calls, or may branch to a
-//! subroutine, and no store depends on a condition. LLVM has unrolled before what runs a known number of times.
+//! ptxas 13.0.88 makes four bodies of a short loop, for any trip count, and issues the loads of all four before the
+//! instructions that wait for them. Experiments, which are in the notebook, show which loops it unrolls: innermost
+//! loops with one exit edge that count by a constant. The loop has no ordered instructions, no calls and no branches to
+//! subroutines, and no store depends on a condition. LLVM has unrolled loops with known trip counts before.
 
 use super::pressure::Pressure;
 use crate::analysis::{Loop, Obstacle};
@@ -13,50 +13,50 @@ use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Block, Effects, Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
-/// So many bodies are made of one.
+/// Bodies of an unrolled loop.
 const FACTOR: u32 = 4;
 
-/// A body weighs at most so much: an instruction 1, a load or store 2.
+/// Largest weight of a body: an instruction weighs 1, a load or store 2.
 const MOST_WEIGHT: u32 = 50;
 
-/// What a division of integers of at most 32 bits weighs.
+/// Weight of a division of integers of at most 32 bits.
 const DIVISION_WEIGHT: u32 = 22;
 
-/// Of the loads of more than four bodies ptxas issues so many words early at most, as long as they cost no warps.
+/// Most words of loads that ptxas issues early if there are more than four bodies, while they cost no warps.
 const MOST_OF_KNOWN_TURNS: u32 = 32;
 
-/// What is held in the loops that ptxas unrolls; nothing where there is none.
+/// Words in the loops that ptxas unrolls; 0 without such loops.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::forecast) struct UnrolledWords {
-    /// The most varying words that are live, with the loads of all bodies ahead.
+    /// Most varying words that are live, with the loads of all bodies issued early.
     pub(in crate::forecast) words: u32,
-    /// The most words that all bodies of a loop load.
+    /// Most words that all bodies of a loop load.
     pub(in crate::forecast) loads: u32,
 }
 
-/// The bodies of a function's loops. Memory for one function after another.
+/// Bodies of a function's loops. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Unrolling {
     bodies: IndexVec<Loop, Body>,
 }
 
-/// The body of a loop, as far as it has been looked at.
+/// Body of a loop, as far as it has been read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Body {
     is_refused: bool,
     weight: u32,
-    /// Words that its loads write and the hardware holds.
+    /// Words of its loads that occupy registers.
     load_words: u32,
-    /// The most varying words that are live at once.
+    /// Most varying words that are live at once.
     live: u32,
-    /// Edges that leave the loop, and the block that the last of them leaves.
+    /// Number of edges that leave the loop, and the source block of the last one.
     exits: u32,
     exit: Option<Block>,
 }
 
 impl Unrolling {
-    /// What is held in the loops that ptxas unrolls. O(operands of innermost loops, and occurrences of what their exits
-    /// read).
+    /// Computes the words in the loops that ptxas unrolls. O(operands of innermost loops, and occurrences of the
+    /// registers that their exits read).
     pub(super) fn most_words(
         &mut self,
         function: &Function,
@@ -89,7 +89,7 @@ impl Unrolling {
             let (bodies, loads) = match footprint.unrollings[number] {
                 // The source or the form of the branch forbids it.
                 Err(Obstacle::Pragma(_) | Obstacle::Branch(_)) => continue,
-                // It may be unrolled for all that is known.
+                // No known reason forbids it.
                 Err(_) => (FACTOR, 0),
                 Ok(unrolling) => (unrolling.bodies(), unrolling.bodies().saturating_mul(body.load_words)),
             };
@@ -124,12 +124,12 @@ impl Body {
             }
             self.weight += if summary.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
             let motion = behaviours.motion(inst);
-            // What is loaded from a variable in registers is there.
+            // A variable in registers needs no load.
             let is_in_registers = promotion.is_promoted() && promotion.place(inst).is_some();
             if motion == Motion::Load && !is_in_registers {
                 let written = function.operands(inst).iter().filter_map(Operand::def);
                 let loaded: u32 = written.map(|reg| words.occupied(reg).count() as u32).sum();
-                // What is not held, parameters, is not loaded.
+                // Parameters, which occupy no register, need no load.
                 self.weight += loaded.min(1);
                 self.load_words += loaded;
             }
@@ -142,7 +142,7 @@ impl Body {
                 return;
             }
         }
-        // A branch that decides; others go where the block ends.
+        // Only conditional branches count; others disappear at the end of the block.
         self.weight += u32::from(succs.len() > 1);
         self.is_refused = self.weight > MOST_WEIGHT;
         let range = function.block_range(block);
@@ -155,8 +155,8 @@ impl Body {
     }
 }
 
-/// Whether the loop counts by a constant: what decides in the block that leaves it compares what a constant is added
-/// to, once in the loop.
+/// Whether the loop counts by a constant: the condition in the exit block compares a register whose only definition in
+/// the loop adds a constant.
 fn counts(function: &Function, footprint: &RegisterFootprint, this: Loop, exit: Block) -> bool {
     let RegisterFootprint { occurrences, loops, .. } = footprint;
     let only_definition = |reg: VReg| {
@@ -183,7 +183,7 @@ mod tests {
     use crate::forecast::model::features::{Features, MOST_UNROLLING};
     use crate::function::Function;
 
-    /// What a loop that adds up floats holds more for being unrolled, with this in its body, and how it counts.
+    /// Returns the words that unrolling adds to a loop that sums floats, with `body` in it and with this counter step.
     fn most_words(body: &str, step: &str) -> f64 {
         let features = features(body, step);
         features.get("unrolled_words") - features.get("words")
@@ -205,7 +205,7 @@ mod tests {
         Features::new(&Live::by_name(&function))
     }
 
-    /// What unrolling adds counts up to a limit.
+    /// The words that unrolling adds count up to a limit.
     #[test]
     fn no_more_than_a_step_has_left() {
         let load = "  %3 = LD_i32 0, 0, 1, 3, 32, -1, %1, 0 :: read global\n  %2 = FADDf32rr %2, %3, 0\n";
@@ -218,8 +218,8 @@ mod tests {
         }
     }
 
-    /// Three more bodies of a short loop bring what they load; ordered instructions, exact divisions of floats, more
-    /// than fits (two divisions of integers do not), and a step that is no constant forbid them.
+    /// Three more bodies of a short loop add the words of their loads. Ordered instructions, exact divisions of floats,
+    /// too large bodies (such as two divisions of integers), and a non-constant step prevent unrolling.
     #[test]
     fn short_loops_that_count() {
         let step = "ADD32ri %5, 1";

@@ -1,25 +1,25 @@
-//! Over which points each word is live.
+//! Points at which each word is live.
 
 use crate::analysis::{Grouping, LiveRanges, Point, Segment};
 use crate::forecast::footprint::words::{Word, WordLocation, Words};
 use crate::index::EntityIndex;
 
-/// Half-open stretches of points, per word: those of all registers that hold it, united. Memory for one function after
-/// another.
+/// Half-open ranges of points, per word: the union of the live ranges of all registers that hold it. The memory is
+/// reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct WordRanges {
     stretches: Vec<(Point, Point)>,
     /// Word `w` has `starts[w]..starts[w + 1]`.
     starts: Vec<u32>,
-    /// Per word: the segments of the registers that hold it and whose own word it is not.
+    /// Segments, per word, of the registers that share the word without owning it.
     shared: Grouping<Word, (Point, Point)>,
     found: Vec<(Word, (Point, Point))>,
     sorted: Vec<(Point, Point)>,
 }
 
 impl WordRanges {
-    /// Becomes the stretches of all words. O(words + segments of the registers), but for the words that several
-    /// registers hold, whose segments are sorted.
+    /// Computes the ranges of all words. O(words + segments of the registers). Words in several registers additionally
+    /// need their segments sorted.
     pub(in crate::forecast) fn compute(&mut self, words: &Words, ranges: &LiveRanges) {
         self.find_shared(words, ranges);
         self.stretches.clear();
@@ -40,7 +40,7 @@ impl WordRanges {
         self.starts.push(self.stretches.len() as u32);
     }
 
-    /// The stretches of all words.
+    /// Returns the ranges of all words.
     #[cfg(test)]
     pub(in crate::forecast) fn new(words: &Words, ranges: &LiveRanges) -> Self {
         let mut stretches = Self::default();
@@ -60,7 +60,7 @@ impl WordRanges {
         self.shared.compute(words.len(), self.found.iter().copied());
     }
 
-    /// The stretches of a word, sorted and disjoint.
+    /// Returns the ranges of a word, sorted and disjoint.
     #[inline]
     pub(in crate::forecast) fn of(&self, word: Word) -> &[(Point, Point)] {
         &self.stretches[self.starts[word.index()] as usize..self.starts[word.index() + 1] as usize]
@@ -71,12 +71,12 @@ impl WordRanges {
         !self.shared.of(word).is_empty()
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     pub(in crate::forecast) fn num_words(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// What the stretches of a word would be if its segments started where `place` says, which is no later than they do.
+    /// Returns the ranges of a word if its segments started where `place` says, which is not later than they do.
     pub(in crate::forecast) fn moved<'m>(
         &self,
         word: Word,
@@ -94,7 +94,7 @@ impl WordRanges {
     }
 }
 
-/// Memory for the stretches of one word that are moved.
+/// Memory for the moved ranges of one word.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct StretchBuffers {
     sorted: Vec<(Point, Point)>,
@@ -114,7 +114,7 @@ fn sort_into(sorted: &mut Vec<(Point, Point)>, stretches: impl Iterator<Item = (
     }
 }
 
-/// Appends stretches that are sorted; those that touch become one.
+/// Appends sorted ranges. Ranges that touch are joined.
 #[inline]
 fn unite(out: &mut Vec<(Point, Point)>, sorted: impl Iterator<Item = (Point, Point)>) {
     let first = out.len();

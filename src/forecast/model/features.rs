@@ -1,37 +1,37 @@
-//! What the model knows of a function.
+//! The inputs of the model: features of a function.
 
 use crate::forecast::live::{Live, ReportFeatures};
 
-/// How a feature of a function joins that of what it calls.
+/// How a feature of a function combines with that of a callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
-    /// The callee's comes on top of what is live at the call.
+    /// The callee's value is added to the words that are live at the call.
     OnTop,
-    /// They add up.
+    /// The sum of both.
     Sum,
-    /// The larger one.
+    /// The maximum of both.
     Most,
-    /// The callee's does not count.
+    /// The caller's value alone.
     Own,
 }
 
 use Combination::{Most, OnTop, Own, Sum};
 
-/// What unrolling, or the order of the code, needs beyond the better order counts up to so many words: ptxas issues
-/// loads ahead while a step of the occupancy has registers left, and then keeps to the better order.
+/// Most words by which unrolling, or the order of the code, may exceed the better order. ptxas issues loads early while
+/// an occupancy step has registers left. Beyond that it keeps to the better order.
 pub(in crate::forecast) const MOST_UNROLLING: u32 = 20;
 
-/// A feature: a number that the model knows of a function.
+/// A feature: a number that describes a function for the model.
 #[derive(Debug)]
 pub struct Feature {
-    /// Its name in models and in JSON.
+    /// Name in models and in JSON.
     pub name: &'static str,
-    /// How it joins that of a callee.
+    /// How the feature combines with that of a callee.
     pub combination: Combination,
-    /// Its meaning. Words are 32-bit words that the hardware has to hold.
+    /// Description. Words are 32-bit words that occupy a hardware register.
     pub meaning: &'static str,
-    /// Its value for a function without the callees. `None` where the value becomes known later: that of calls when the
-    /// call graph is, that of reports where a report asks for it. It is 0 until then.
+    /// Computes the value for a function without its callees. `None` if the value is set later, and 0 until then:
+    /// features of calls are set with the call graph, features of reports when a report is made.
     value: Option<fn(&Live) -> u32>,
 }
 
@@ -45,12 +45,12 @@ impl Feature {
     }
 }
 
-/// The words live at once in the order of the code, or in a loop that ptxas unrolls.
+/// Returns the words live at once in the order of the code, or in a loop that ptxas unrolls, whichever is more.
 fn unrolled(live: &Live) -> u32 {
     live.pressures.all.most().max(live.unrolled.words)
 }
 
-/// The features, in the order in which models and reports list them.
+/// All features, in the order of models and reports.
 #[rustfmt::skip]
 pub static FEATURES: &[Feature] = &[
     Feature::of("declared_words", OnTop, |live| live.declared.words,
@@ -62,15 +62,15 @@ pub static FEATURES: &[Feature] = &[
     Feature::of("hoisted_words", OnTop, |live| live.with_early_loads,
         "the most varying words live at once if every load is issued as early as possible"),
     Feature::of("unrolled_words", OnTop, unrolled,
-        "the most varying words live at once if ptxas unrolls short loops and issues their loads ahead"),
+        "the most varying words live at once if ptxas unrolls short loops and issues their loads early"),
     Feature::of("early_words", OnTop, |live| unrolled(live).max(live.with_early_loads),
         "the larger of `hoisted_words` and `unrolled_words`"),
     Feature::of("unrolling_words", Most, |live| unrolled(live).saturating_sub(live.reordered.all).min(MOST_UNROLLING),
-        "how much larger `unrolled_words` is than `reordered_words`, at most 20"),
+        "`unrolled_words` minus `reordered_words`, from 0 to 20"),
     Feature::of("reordered_words", OnTop, |live| live.reordered.all,
-        "the most words live at once, in the code's order or in an order for low pressure, whichever has fewer"),
+        "the most words live at once, in the code's order or in an order for low pressure, whichever is less"),
     Feature::of("reordered_varying_words", OnTop, |live| live.reordered.varying,
-        "the most varying words live at once, in the code's order or in an order for low pressure, whichever has fewer"),
+        "the most varying words live at once, in the code's order or in an order for low pressure, whichever is less"),
     Feature::of("reordered_loop_words", OnTop, |live| live.reordered.varying_in_loops,
         "the most varying words live at once in a loop, in the better of both orders"),
     Feature::of("entry_words", OnTop, |live| live.counts.words_at.entry,
@@ -114,7 +114,7 @@ pub static FEATURES: &[Feature] = &[
     Feature::of("widest", Most, |live| live.counts.widest,
         "the most words that an instruction writes"),
     Feature::of("assembly", Sum, |live| live.counts.assembly,
-        "pieces of inline assembly"),
+        "instructions of inline assembly"),
     Feature::of("ordered", Sum, |live| live.counts.ordered,
         "instructions that keep their order"),
     Feature::of("exchanges", Sum, |live| live.counts.exchanges,
@@ -126,17 +126,17 @@ pub static FEATURES: &[Feature] = &[
     Feature::of("doubles", Sum, |live| live.counts.doubles,
         "instructions on 64-bit floating-point numbers"),
     Feature::later("external_calls", Sum,
-        "calls of functions that are unknown or not in the file"),
+        "calls of unknown functions and of functions outside the file"),
     Feature::later("internal_calls", Sum,
         "calls of functions in the file"),
     Feature::later("invariant_words", Most,
-        "the most words computed in a loop that could be computed ahead of it; only for reports"),
+        "the most words computed in a loop that could be computed before the loop; only for reports"),
     Feature::later("inner_invariant_words", Most,
-        "the most words computed in an innermost loop that could be computed ahead of it; only for reports"),
+        "the most words computed in an innermost loop that could be computed before the loop; only for reports"),
     Feature::later("stack_words", Most,
         "the most words of stack variables that ptxas keeps in registers; only for reports"),
     Feature::of("carried_words", Most, |live| live.carried.varying,
-        "the most varying words that a loop carries or an instruction takes: live in any order"),
+        "the most varying words that a loop carries or an instruction takes: they are live in any order"),
     Feature::of("carried_all_words", Most, |live| live.carried.all,
         "the most words that a loop carries or an instruction takes, uniform words included"),
     Feature::of("passed_words", Most, |live| live.carried.passed,
@@ -150,55 +150,55 @@ pub static FEATURES: &[Feature] = &[
     Feature::of("array_load_words", Sum, |live| live.array_loads,
         "words that are loaded from stack variables at places that ptxas knows"),
     Feature::of("unrolled_load_words", Most, |live| live.unrolled.loads,
-        "the most words that the bodies of a loop load that ptxas unrolls: they can be issued together"),
+        "the most words that all bodies of an unrolled loop load: ptxas can issue these loads together"),
 ];
 
-/// A function's features, as [`FEATURES`] lists them.
+/// Values of a function's features, in the order of [`FEATURES`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features(Vec<f64>);
 
 impl Features {
-    /// The place of the feature of that name in [`FEATURES`].
+    /// Returns the index in [`FEATURES`] of the feature with this name.
     pub(in crate::forecast) fn place(name: &str) -> Option<usize> {
         FEATURES.iter().position(|feature| feature.name == name)
     }
 
-    /// The feature of that name; 0 where there is none.
+    /// Returns the value of the feature with this name; 0 if there is no such feature.
     pub fn get(&self, name: &str) -> f64 {
         Self::place(name).map_or(0.0, |at| self.0[at])
     }
 
-    /// The features of a function without its callees.
+    /// Computes the features of a function without its callees.
     pub(in crate::forecast) fn new(live: &Live) -> Self {
         Self(FEATURES.iter().map(|feature| feature.value.map_or(0.0, |value| f64::from(value(live)))).collect())
     }
 
-    /// Those of a function without instructions.
+    /// Returns the features of a function without instructions.
     #[cfg(test)]
     pub(in crate::forecast) fn none() -> Self {
         Self(vec![0.0; FEATURES.len()])
     }
 
-    /// All values, in the order of [`FEATURES`].
+    /// Returns all values, in the order of [`FEATURES`].
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// Adds what only reports show.
+    /// Sets the features that only reports show.
     pub(in crate::forecast) fn add_report_features(&mut self, shown: &ReportFeatures) {
         self.set("invariant_words", f64::from(shown.invariant_words));
         self.set("inner_invariant_words", f64::from(shown.inner_invariant_words));
         self.set("stack_words", f64::from(shown.stack_words));
     }
 
-    /// Sets the feature of that name.
+    /// Sets the feature with this name.
     pub(in crate::forecast) fn set(&mut self, name: &str, value: f64) {
         if let Some(at) = Self::place(name) {
             self.0[at] = value;
         }
     }
 
-    /// Joins what a callee needs, by what the caller alone needs.
+    /// Combines these features with those of a callee. `own` has the features of the caller alone.
     pub(in crate::forecast) fn join(&mut self, own: &Self, callee: &Self) {
         let at_call = own.get("words_at_call");
         for (at, feature) in FEATURES.iter().enumerate() {

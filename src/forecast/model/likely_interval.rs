@@ -1,15 +1,15 @@
-//! How sure a forecast is: of registers, and of bytes of spills where a kernel spills.
+//! Intervals around a forecast: of registers, and of spilled bytes if a kernel spills.
 //!
-//! ptxas schedules for itself, so that kernels that look alike to any count of PTX take different numbers of registers.
-//! The table says, for the kernels of the corpus, left out of the fit, that were forecast about as many, what four of
-//! five of them take: `likely 32 0.85 1.23` is from 0.85 to 1.23 times a forecast of up to 32. Kernels that may be
-//! denied registers for the sake of warps ([`occupancy_first`](crate::forecast::kernel::occupancy_first)) take few, or all: nothing in between is
-//! likelier, and nothing tells which.
+//! ptxas schedules the code itself, so kernels with the same features in PTX take different numbers of registers. The
+//! table has an 80 % interval for each range of forecasts, from the kernels of the corpus that were left out of the
+//! fit: `likely 32 0.85 1.23` means 0.85 to 1.23 times a forecast of up to 32. Kernels from which ptxas may withhold
+//! registers for more warps ([`occupancy_first`](crate::forecast::kernel::occupancy_first)) take few registers, or all
+//! of them. No number in between is likelier, and no feature decides between the two.
 
 use super::table::{Likely, Model};
 
-/// The fewest and the most registers that four of five kernels take for which so many are forecast, of the `register_limit` that
-/// they may have. A table that says nothing of it is sure of nothing.
+/// Returns the 80 % interval of the registers, at most `register_limit`. If the table has no intervals, the result is 1
+/// to the limit.
 pub(in crate::forecast) fn likely_registers(registers: u32, model: &Model, register_limit: u32) -> (u32, u32) {
     let said = f64::from(registers);
     let share_of = |share: f64| (share * said).round() as u32;
@@ -21,8 +21,8 @@ pub(in crate::forecast) fn likely_registers(registers: u32, model: &Model, regis
     }
 }
 
-/// The fewest and the most bytes of spills of four of five kernels that spill and for which so many are forecast. Of none
-/// there are none: that a kernel spills though none of it is forecast is another question.
+/// Returns the 80 % interval of the spilled bytes, for kernels that spill. 0 bytes give 0 to 0: the interval does not
+/// cover kernels that spill although no spill is forecast.
 pub(in crate::forecast) fn likely_bytes(bytes: u32, model: &Model) -> (u32, u32) {
     let said = f64::from(bytes);
     let words = |share: f64| (share * said / 4.0).round() as u32 * 4;
@@ -32,7 +32,7 @@ pub(in crate::forecast) fn likely_bytes(bytes: u32, model: &Model) -> (u32, u32)
     }
 }
 
-/// The range of forecasts of that size; beyond the last it is the last.
+/// Returns the interval for forecasts of this size. Forecasts above the last range get the last interval.
 fn range_of(said: f64, model: &Model) -> Option<&Likely> {
     model.likely.iter().find(|likely| said <= likely.up_to).or_else(|| model.likely.last())
 }
@@ -44,7 +44,7 @@ mod tests {
     use crate::forecast::{Forecast, forecast_by_name};
     use crate::function::{Function, LaunchBounds};
 
-    /// The range is that of the forecast's own size, holds the forecast, and is within the register limit.
+    /// The interval belongs to the range of the forecast, contains the forecast, and stays within the register limit.
     #[test]
     fn ranges() {
         let model = Model::parse("likely 16 0.5 1.25\nlikely 64 1.1 2\ntree 1\n").expect("a table");
@@ -55,7 +55,8 @@ mod tests {
         assert_eq!(likely_registers(32, &silent, 64), (1, 64));
     }
 
-    /// The range of bytes is that of their own size, in whole words; of none there is none.
+    /// The interval of bytes belongs to the range of the forecast and consists of whole words; 0 bytes have an empty
+    /// interval.
     #[test]
     fn ranges_of_bytes() {
         let model = Model::parse("likely 100 0.25 3\nlikely 1000 0.5 2\ntree 1\n").expect("a table");
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!([0, 40, 100, 104, 5000].map(of), [(0, 0), (12, 120), (24, 300), (52, 208), (2500, 10000)]);
     }
 
-    /// A limit bounds the range.
+    /// A register limit bounds the interval.
     #[test]
     fn limits() {
         let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";
@@ -78,7 +79,7 @@ mod tests {
         assert_eq!(limited.likely_registers.1, limited.register_limit.min(free.likely_registers.1));
     }
 
-    /// The tables that are shipped know a range for every forecast, not all of them one.
+    /// The shipped tables have an interval for every forecast, which contains the forecast.
     #[test]
     fn shipped_tables() {
         for model in &Model::all()[..2] {

@@ -1,10 +1,10 @@
-//! The model: what ptxas usually makes of a function, fitted to what it made of real kernels.
+//! The model: registers and spills of a function, fitted to measurements of real kernels.
 //!
-//! The entry is [`Answers::forecast`]. In the order of its phases:
-//! * [`features`]: what the model knows of a function, a row for each feature;
-//! * [`table`]: a fitted model, and its text as `make calibrate` writes it;
-//! * [`trees`]: the forecast of a model, a sum that regression trees correct;
-//! * [`likely_interval`]: how far from the forecast four of five kernels are.
+//! The entry is [`ModelCache::forecast`](trees::ModelCache::forecast). In the order of its phases:
+//! * [`features`]: the inputs of the model, a row for each feature;
+//! * [`table`]: a fitted model, and the text form that `make calibrate` writes;
+//! * [`trees`]: the evaluation of a model, a weighted sum that regression trees correct;
+//! * [`likely_interval`]: the 80 % interval around a forecast.
 
 pub(super) mod features;
 pub(super) mod likely_interval;

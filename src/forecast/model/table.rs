@@ -1,19 +1,20 @@
-//! A model, and its text as `make calibrate` writes it.
+//! A model, and the text form that `make calibrate` writes.
 //!
-//! What it was fitted on and how well that went, the names of its features, and a tree on each line, in prefix
-//! notation: `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. Where there is a
-//! base, `base 12 words 0.5` say, the trees correct that sum. The build script reads it, so that a broken table breaks
-//! the build and nobody reads thousands of numbers while compiling; it shares this file, which therefore knows nothing
-//! of the crate.
+//! The text holds a description of the fit and its quality, the names of the features, and a tree on each line, in
+//! prefix notation: `words<23.5 A B` is A if the feature `words` is below 23.5, else B; a number is a leaf. If there is
+//! a base, for example `base 12 words 0.5`, the trees correct that sum. The build script parses the table, so a broken
+//! table fails the build, and thousands of numbers are not parsed at run time. The build script includes this file, so
+//! this file imports nothing from the crate.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A node: a leaf's value, or a question.
+/// A node: a leaf with its value, or a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Node {
     Leaf(f64),
-    /// Of the value of that number: is it less? The answer yes follows; no is at that node.
+    /// Compares the feature at index `feature` with a threshold. If the feature is less, the next node follows, else
+    /// the node at the given index.
     Less {
         value: u32,
         than: f64,
@@ -21,31 +22,31 @@ pub(crate) enum Node {
     },
 }
 
-/// A model, and what its table says of itself.
+/// A model, with the description from its table.
 #[derive(Debug)]
 pub struct Model {
-    /// What it was fitted on, and how well that went: the comments of the table.
+    /// Description of the fit and its quality: the comments of the table.
     pub about: Cow<'static, str>,
-    /// The processor that it was fitted for.
+    /// Processor for which the model was fitted.
     pub processor: Cow<'static, str>,
-    /// The ptxas that it was fitted to.
+    /// ptxas version to which the model was fitted.
     pub ptxas: Cow<'static, str>,
-    /// The numbers of its head.
+    /// Numbers of the table's head.
     pub head: Head,
-    /// What the trees correct is this, and of each feature of that number so many, a feature below 0 counting as 0: 1
-    /// alone where nothing is said.
+    /// Base that the trees correct: this constant, plus a factor times each listed feature; negative
+    /// features count as 0. Without a base, the constant is 1.
     pub(crate) constant: f64,
     pub(crate) base: Cow<'static, [(u32, f64)]>,
-    /// How sure the forecast is: see [`Likely`]. In the order of what they are up to.
+    /// Intervals around the forecast, sorted by `up_to`: see [`Likely`].
     pub(crate) likely: Cow<'static, [Likely]>,
     pub(crate) features: Cow<'static, [Cow<'static, str>]>,
     pub(crate) nodes: Cow<'static, [Node]>,
-    /// Where each tree starts.
+    /// First node of each tree.
     pub(crate) roots: Cow<'static, [u32]>,
 }
 
-/// Of kernels forecast at most `up_to` registers or bytes, and more than what comes before is up to, four of five take
-/// between these shares of the forecast, a tenth fewer and a tenth more.
+/// An 80 % interval, as shares of the forecast. It holds for forecasts of at most `up_to` registers or bytes, above the
+/// `up_to` of the interval before. A tenth of the kernels take less, and a tenth take more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Likely {
     pub(crate) up_to: f64,
@@ -53,37 +54,39 @@ pub(crate) struct Likely {
     pub(crate) most: f64,
 }
 
-/// The numbers of a table's head: what is said beside the trees.
+/// Numbers of a table's head: all numbers beside the trees.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Head {
-    /// Of spilled bytes, the share that is stored.
+    /// Share of the spilled bytes that is stored.
     pub share_of_stores: f64,
-    /// The fewest bytes that are forecast; where the trees say less, there are none.
+    /// Fewest bytes of a forecast. If the trees give less, the forecast is 0.
     pub least: f64,
-    /// What a kernel with a call takes at least.
+    /// Fewest registers of a kernel with a call.
     pub with_calls: f64,
-    /// What a kernel takes at least on top of what is live at a division or root of 64-bit floating-point numbers.
+    /// Registers that a kernel takes at least, beyond the words that are live at a division or root of 64-bit
+    /// floating-point numbers.
     pub with_double: f64,
-    /// The same of a call of a function that is not there, in a kernel that calls no other.
+    /// The same for a call of an undefined function, in a kernel without calls of defined functions.
     pub with_external: f64,
-    /// The same of a 64-bit integer division.
+    /// The same for a 64-bit integer division.
     pub with_division: f64,
-    /// A forecast of at most so many registers above a step of the occupancy is that step.
+    /// Most registers by which a forecast may exceed an occupancy step and still be rounded down to the step.
     pub step_reach: f64,
-    /// The same where it is known how large a block is, but not how many of them an SM is to hold.
+    /// The same if the bounds give the size of a block, but not the number of blocks on an SM.
     pub step_reach_with_size: f64,
-    /// A kernel that holds so many varying words in the order of the code, and more than all registers in any, is given
-    /// few registers for the sake of warps where it is known how large a block is, but not how many of them an SM is to
-    /// hold; 0 where none is.
+    /// Fewest varying words, in the order of the code, of a kernel that gets few registers in favour of warps. Such a
+    /// kernel has more words than there are registers in any order, and its bounds give the size of a block, but not
+    /// the number of blocks on an SM. 0 if no kernel gives up registers.
     pub gives_up: f64,
-    /// Any other forecast is the nearest multiple of this in the same step; 0 where every number will do.
+    /// Other forecasts are rounded to the nearest multiple of this number within their occupancy step; 0 if they are
+    /// not rounded.
     pub multiple: f64,
 }
 
-/// A number of a head.
+/// Returns a reference to a number of a head.
 type Number = fn(&mut Head) -> &mut f64;
 
-/// The words of a head, and the number that goes by each.
+/// The keywords of a head, with their numbers.
 const NUMBERS: [(&str, Number); 10] = [
     ("stores", |head| &mut head.share_of_stores),
     ("least", |head| &mut head.least),
@@ -97,11 +100,11 @@ const NUMBERS: [(&str, Number); 10] = [
     ("multiple", |head| &mut head.multiple),
 ];
 
-// No number of a head is without a word.
+// Each number of a head has a keyword.
 const _: () = assert!(size_of::<Head>() == NUMBERS.len() * size_of::<f64>());
 
 impl Head {
-    /// The number that goes by that word.
+    /// Returns the number of a keyword.
     fn number(&mut self, word: &str) -> Option<&mut f64> {
         let (_, number) = NUMBERS.iter().find(|(known, _)| *known == word)?;
         Some(number(self))
@@ -109,7 +112,7 @@ impl Head {
 }
 
 impl Model {
-    /// Reads a table. Errors name the line.
+    /// Parses a table. Errors name the line.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut model = Self {
             about: Cow::default(),
@@ -123,7 +126,7 @@ impl Model {
             nodes: Cow::default(),
             roots: Cow::default(),
         };
-        // Only asked by name; thousands of questions name their feature.
+        // This map is only looked up by name: thousands of comparisons name their feature.
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let mut words = line.split_ascii_whitespace();
@@ -143,31 +146,31 @@ impl Model {
                     model.roots.to_mut().push(model.nodes.len() as u32);
                     model.parse_tree(&mut words, &numbers).map_err(|what| wrong(&what))?;
                     if words.next().is_some() {
-                        return Err(wrong("a tree goes on behind its end"));
+                        return Err(wrong("unexpected text after the end of a tree"));
                     }
                 }
                 Some(word) => {
                     let place = model.head.number(word);
-                    let place = place.ok_or_else(|| wrong(&format!("'{word}' begins nothing that is known")))?;
+                    let place = place.ok_or_else(|| wrong(&format!("'{word}' is an unknown keyword")))?;
                     *place = self::number(words.next()).map_err(wrong)?;
                 }
             }
         }
-        if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+        if model.roots.is_empty() { Err("the table has no tree".into()) } else { Ok(model) }
     }
 
-    /// Reads a range: up to which forecast, and its ends.
+    /// Parses an interval: the largest forecast, and both ends.
     fn parse_likely<'a>(&mut self, words: &mut impl Iterator<Item = &'a str>) -> Result<(), &'static str> {
         let mut number = || number(words.next());
         let likely = Likely { up_to: number()?, least: number()?, most: number()? };
         if self.likely.last().is_some_and(|before| before.up_to >= likely.up_to) {
-            return Err("the ranges are not in order");
+            return Err("the intervals are not in ascending order");
         }
         self.likely.to_mut().push(likely);
         Ok(())
     }
 
-    /// Reads what the trees correct: a constant, and names of features, each with its factor.
+    /// Parses the base: a constant, and names of features, each with its factor.
     fn parse_base<'a>(
         &mut self,
         words: &mut impl Iterator<Item = &'a str>,
@@ -175,35 +178,35 @@ impl Model {
     ) -> Result<(), String> {
         self.constant = number(words.next())?;
         while let Some(name) = words.next() {
-            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is not a feature of this table"))?;
             self.base.to_mut().push((value, number(words.next())?));
         }
         Ok(())
     }
 
-    /// Reads nodes until as many leaves as the questions ask for are there. Without recursion, so that no table can
-    /// overflow the stack.
+    /// Parses nodes until each comparison has both branches. The parser does not recurse, so no table can overflow the
+    /// stack.
     fn parse_tree<'a>(
         &mut self,
         words: &mut impl Iterator<Item = &'a str>,
         numbers: &HashMap<&str, u32>,
     ) -> Result<(), String> {
-        // The questions whose second answer is still to come.
+        // Comparisons whose second branch is not parsed yet.
         let mut open: Vec<usize> = Vec::new();
         let nodes = self.nodes.to_mut();
         loop {
-            let word = words.next().ok_or("a tree is cut off")?;
-            let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is no number"));
-            // Numbers, which are most of the words, need not be searched through.
+            let word = words.next().ok_or("a tree ends too early")?;
+            let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is not a number"));
+            // Most words are numbers, which need no search for `<`.
             let is_name = word.starts_with(|first: char| first.is_ascii_alphabetic());
             if let Some((name, than)) = is_name.then(|| word.split_once('<')).flatten() {
-                let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+                let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is not a feature of this table"))?;
                 open.push(nodes.len());
                 nodes.push(Node::Less { value, than: number(than)?, no: 0 });
                 continue;
             }
             nodes.push(Node::Leaf(number(word)?));
-            // Whoever has both answers is complete, and with it maybe whoever it answers.
+            // A comparison with both branches is complete and may complete the comparison above it.
             loop {
                 let Some(&question) = open.last() else { return Ok(()) };
                 let next = nodes.len() as u32;
@@ -219,7 +222,7 @@ impl Model {
     }
 }
 
-/// The number that a word is.
+/// Parses a word as a number.
 fn number(word: Option<&str>) -> Result<f64, &'static str> {
     word.and_then(|word| word.parse().ok()).ok_or("no number")
 }
@@ -228,36 +231,36 @@ fn number(word: Option<&str>) -> Result<f64, &'static str> {
 mod tests {
     use super::{Head, Model, NUMBERS};
 
-    /// A broken table is an error that names the line, never a panic.
+    /// A broken table gives an error that names the line, never a panic.
     #[test]
     fn broken_tables() {
         for (text, part) in [
             ("", "no tree"),
-            ("features a\ntree a<1 2", "line 2: a tree is cut off"),
-            ("features a\ntree b<1 2 3", "'b' is no feature"),
-            ("features a\ntree a<x 2 3", "'x' is no number"),
-            ("tree 1 2", "goes on behind its end"),
+            ("features a\ntree a<1 2", "line 2: a tree ends too early"),
+            ("features a\ntree b<1 2 3", "'b' is not a feature"),
+            ("features a\ntree a<x 2 3", "'x' is not a number"),
+            ("tree 1 2", "unexpected text after the end"),
             ("least many", "line 1: no number"),
             ("with-double", "line 1: no number"),
             ("with-external", "line 1: no number"),
             ("base many", "line 1: no number"),
             ("features a\nbase 1 a", "line 2: no number"),
-            ("features a\nbase 1 b 2", "'b' is no feature"),
-            ("trees 1", "'trees' begins nothing"),
+            ("features a\nbase 1 b 2", "'b' is not a feature"),
+            ("trees 1", "'trees' is an unknown keyword"),
             ("likely 24 0.8", "line 1: no number"),
-            ("likely 24 0.8 1.2\nlikely 16 0.8 1.2", "line 2: the ranges are not in order"),
+            ("likely 24 0.8 1.2\nlikely 16 0.8 1.2", "line 2: the intervals are not in ascending order"),
         ] {
             let problem = Model::parse(text).expect_err(text);
             assert!(problem.contains(part), "{text}: {problem}");
         }
     }
 
-    /// Each number of a table's head has a word and a place of its own, and what is not said changes nothing.
+    /// Each number of a table's head has its own keyword and field. Numbers that the table omits keep their defaults.
     #[test]
     fn numbers_of_the_head() {
         let text = "stores 1\nleast 2\nwith-calls 3\nwith-double 4\nwith-external 5\nwith-division 6\nstep-reach 7\n\
                     step-reach-with-size 8\ngives-up 9\nmultiple 10\ntree 1\n";
-        // Named one by one, without a rest: a number that is left out here is no code.
+        // The fields are listed one by one, without `..`: a field that is left out here does not compile.
         let expected = Head {
             share_of_stores: 1.0,
             least: 2.0,

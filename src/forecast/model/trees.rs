@@ -1,15 +1,16 @@
-//! Regression trees: a table that says by how much each fact moves the forecast.
+//! Regression trees, which correct the base of a forecast.
 //!
-//! Boosted trees (Friedman, "Greedy Function Approximation", 2001) on the logarithm of what is forecast. The
-//! [table](crate::forecast::model::table) is text, made by `make calibrate`. The forecast is the exponential of the sum of all trees'
-//! leaves, times the table's base: a weighted sum of features, which carries the forecast on beyond the kernels that
-//! the trees have seen. A feature whose name ends with `_over_budget` is how many more there are than the kernel may
-//! have registers.
+//! Boosted trees (Friedman, "Greedy Function Approximation", 2001) on the logarithm of the forecast quantity. The
+//! [table](crate::forecast::model::table) is text, made by `make calibrate`. The forecast is the exponential of the sum
+//! of all trees' leaves, times the table's base. The base is a weighted sum of features; it extrapolates beyond the
+//! kernels of the fit. A feature with the suffix `_over_budget` is the amount by which the feature exceeds the kernel's
+//! register limit.
 //!
-//! Registers have two tables, because ptxas has two minds. Where a kernel says how many blocks an SM is to hold, it
-//! issues loads early up to the registers that these leave; where nothing says it, it saves registers for more warps.
-//! With `.minnctapersm 1` added, 2,824 of the 4,092 kernels of the corpus that say nothing of it and hold 16 words or
-//! more take more registers: 8 in the median of all, 26 where early loads hold 16 words more than the code.
+//! Registers have two tables, because ptxas has two policies. If a kernel gives the number of blocks on an SM, ptxas
+//! issues loads early, up to the registers that the blocks leave. If the kernel does not give it, ptxas saves registers
+//! for more warps. With `.minnctapersm 1` added, 2,824 of the 4,092 kernels of the corpus without this bound and with
+//! 16 words or more take more registers. The median of all is 8 registers more; it is 26 for kernels where early loads
+//! need 16 words more than the code.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +19,7 @@ use super::table::{Model, Node};
 use crate::function::LaunchBounds;
 use crate::target::machine::MAX_REGISTERS;
 
-/// The tables, as the build script wrote them.
+/// The tables, as written by the build script.
 mod shipped {
     use std::borrow::Cow::Borrowed;
 
@@ -28,59 +29,60 @@ mod shipped {
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
 
-/// What ends the name of a feature that is compared with the register limit.
+/// Suffix of features that are compared with the register limit.
 const OVER_LIMIT: &str = "_over_budget";
 
-/// The values that a model asks about, in its own order.
+/// Values of a model's inputs, in the order of the model.
 #[derive(Clone, Debug)]
 pub struct Values(Vec<f64>);
 
 impl Model {
-    /// All that are shipped: of registers, of the registers of kernels that say how many blocks an SM is to hold, of
-    /// whether a kernel spills, and of how much.
+    /// Returns all shipped models: registers; registers of kernels that give the number of blocks on an SM; whether a
+    /// kernel spills; how many bytes it spills.
     pub(in crate::forecast) fn all() -> [&'static Self; 4] {
         [&shipped::REGISTERS, &shipped::REGISTERS_WITH_BLOCKS, &shipped::SPILLS, &shipped::SPILL_SIZES]
     }
 
-    /// The model of the registers that a kernel with these bounds takes.
+    /// Returns the model of the registers for a kernel with these bounds.
     pub fn registers(bounds: &LaunchBounds) -> &'static Self {
         if says_blocks(bounds) { &shipped::REGISTERS_WITH_BLOCKS } else { &shipped::REGISTERS }
     }
 
-    /// The model that tells whether a kernel spills: where it says fewer bytes than its least, none.
+    /// Returns the model that decides whether a kernel spills: if it gives fewer bytes than its least, the kernel does
+    /// not spill.
     pub fn spills() -> &'static Self {
         &shipped::SPILLS
     }
 
-    /// The model of the bytes that a kernel stores to spill slots and loads from them, if it spills. It is fitted to
-    /// kernels that do: among all kernels most spill nothing, and a model of both says too little of those that do.
+    /// Returns the model of the bytes that a kernel stores to spill slots and loads from them, if it spills. The model
+    /// is fitted to kernels that spill. Most kernels do not spill, so a model of all kernels forecasts too few bytes
+    /// for those that do.
     pub fn spill_sizes() -> &'static Self {
         &shipped::SPILL_SIZES
     }
 
-    /// The values that the model asks about: a function's features, the most registers that it may have, and what its
-    /// bounds say.
+    /// Computes the model's inputs: a function's features, the register limit, and the bounds.
     pub fn values(&self, features: &Features, register_limit: u32, bounds: &LaunchBounds) -> Values {
         ResolvedModel::by(self).values(features, register_limit, bounds)
     }
 
-    /// A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it,
-    /// and does more for it where it would trade registers for warps.
+    /// Most registers by which a forecast may exceed an occupancy step and still be rounded down to the step. ptxas
+    /// reorders code to keep a step, and tries harder if it may trade registers for warps.
     pub(in crate::forecast) fn step_reach(&self, bounds: &LaunchBounds) -> f64 {
         if any_blocks(bounds) { self.head.step_reach_with_size } else { self.head.step_reach }
     }
 
-    /// The forecast. O(trees × their depth).
+    /// Computes the forecast. O(trees × their depth).
     pub fn forecast(&self, values: &Values) -> f64 {
         self.corrected(values, f64::from(MAX_REGISTERS))
     }
 
-    /// The same of what no register bounds.
+    /// The same for a quantity that the register limit does not bound.
     pub(in crate::forecast) fn size(&self, values: &Values) -> f64 {
         self.corrected(values, f64::INFINITY)
     }
 
-    /// What the trees make of the sum that they correct, of which there is no more than `most`.
+    /// Corrects the base, which is at most `most`, by the trees.
     fn corrected(&self, values: &Values, most: f64) -> f64 {
         let base = self.base.iter().map(|&(value, factor)| factor * values.0[value as usize].max(0.0)).sum::<f64>();
         let trees = self.roots.iter().map(|&root| self.leaf(root, values)).sum::<f64>();
@@ -102,14 +104,14 @@ impl Model {
 #[derive(Clone, Copy, Debug)]
 enum ModelInput {
     RegisterLimit,
-    /// The blocks that an SM must hold, 0 where nobody says.
+    /// Blocks that an SM must hold; 0 if unknown.
     MinBlocks,
-    /// Whether the bounds say how large a block is, but not how many of them an SM must hold: ptxas then trades
-    /// registers for warps.
+    /// Whether the bounds give the size of a block, but not the number of blocks that an SM must hold. ptxas then
+    /// trades registers for warps.
     AnyBlocks,
-    /// A feature by its place; 0 where there is none of that name.
+    /// The feature at this index; 0 if there is no feature of this name.
     Feature(Option<usize>),
-    /// By how much it is over the register limit.
+    /// The amount by which the feature exceeds the register limit.
     OverLimit(Option<usize>),
 }
 
@@ -125,19 +127,19 @@ impl ModelInput {
     }
 }
 
-/// A model whose inputs are looked up by name, once for many kernels.
+/// A model with resolved names of inputs, which serves many kernels.
 pub(in crate::forecast) struct ResolvedModel<'a> {
     pub(in crate::forecast) model: &'a Model,
     inputs: Vec<ModelInput>,
 }
 
 impl<'a> ResolvedModel<'a> {
-    /// What a model asks. O(its features).
+    /// Resolves the model's inputs. O(its features).
     pub(in crate::forecast) fn by(model: &'a Model) -> Self {
         Self { model, inputs: model.features.iter().map(|name| ModelInput::of(name)).collect() }
     }
 
-    /// The forecast of a function with these features and limits.
+    /// Computes the forecast for these features and limits.
     fn forecast(&self, features: &Features, register_limit: u32, bounds: &LaunchBounds) -> f64 {
         self.model.forecast(&self.values(features, register_limit, bounds))
     }
@@ -155,43 +157,44 @@ impl<'a> ResolvedModel<'a> {
     }
 }
 
-/// Whether the bounds say how many blocks an SM must hold.
+/// Whether the bounds give the number of blocks that an SM must hold.
 fn says_blocks(bounds: &LaunchBounds) -> bool {
     bounds.min_blocks.is_some()
 }
 
-/// Whether the bounds say how large a block is, and nothing of how many an SM must hold.
+/// Whether the bounds give the size of a block, but not the number of blocks that an SM must hold.
 pub(in crate::forecast) fn any_blocks(bounds: &LaunchBounds) -> bool {
     bounds.threads().is_some() && !says_blocks(bounds)
 }
 
-/// What the models say, asked once of all kernels that are alike, as instances of one template often are.
+/// Results of the models. Kernels with the same features and limits, as instances of one template often are, are
+/// computed once.
 pub(in crate::forecast) struct ModelCache {
     registers: ResolvedModel<'static>,
     registers_with_blocks: ResolvedModel<'static>,
     spills: ResolvedModel<'static>,
     spill_sizes: ResolvedModel<'static>,
-    /// By the features' bits and the limits.
+    /// Results by the features' bits and the limits.
     known: FxHashMap<Vec<u64>, ModelOutput>,
 }
 
-/// What the models say of a kernel.
+/// The models' forecast for a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::forecast) struct ModelOutput {
-    /// The registers that it takes.
+    /// Registers of the kernel.
     pub(in crate::forecast) registers: f64,
-    /// The bytes of spills, 0 where it does not spill.
+    /// Spilled bytes; 0 if the kernel does not spill.
     pub(in crate::forecast) spilled: f64,
 }
 
 impl ModelCache {
-    /// Nothing has been asked.
+    /// Returns an empty cache.
     pub(in crate::forecast) fn new() -> Self {
         let [registers, registers_with_blocks, spills, spill_sizes] = Model::all().map(ResolvedModel::by);
         Self { registers, registers_with_blocks, spills, spill_sizes, known: FxHashMap::default() }
     }
 
-    /// The registers and bytes of a function with these features and limits.
+    /// Returns the registers and bytes for these features and limits.
     pub(in crate::forecast) fn forecast(
         &mut self,
         features: &Features,
@@ -203,7 +206,7 @@ impl ModelCache {
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
             let of = |model: &ResolvedModel<'_>| model.forecast(features, register_limit, bounds);
-            // The model's bytes are one more than there are, so that none has a logarithm.
+            // The model forecasts the bytes plus one, because 0 has no logarithm.
             let does_spill = of(spills) - 1.0 >= spills.model.head.least;
             let size = || spill_sizes.model.size(&spill_sizes.values(features, register_limit, bounds));
             ModelOutput {
@@ -220,7 +223,8 @@ mod tests {
     use crate::forecast::model::features::{FEATURES, Features};
     use crate::function::LaunchBounds;
 
-    /// The first answer is taken below the threshold, the second at it, and trees add up in the logarithm.
+    /// The first branch is taken below the threshold, the second branch from the threshold on. Trees add up in the
+    /// logarithm.
     #[test]
     fn trees() {
         let text = "# fitted on two\nprocessor sm_90\nptxas 13.0\nfeatures words loads\n\
@@ -231,7 +235,7 @@ mod tests {
         assert_eq!(model.about, "fitted on two\n");
     }
 
-    /// Trees correct the base, which is no more than a kernel may have.
+    /// Trees correct the base, which is at most the register limit.
     #[test]
     fn base() {
         let text = "features loads words\nbase 3 words 0.5\ntree loads<1.5 0 -1\n";
@@ -241,7 +245,7 @@ mod tests {
         assert!((forecast(2.0, 8.0).ln() - (7.0_f64.ln() - 1.0)).abs() < 1e-12);
     }
 
-    /// The larger the register limit, the less a feature is over it.
+    /// A feature exceeds a larger register limit by less.
     #[test]
     fn over_limit() {
         let text = "features words_over_budget budget\ntree words_over_budget<-31.5 1 2\n";
@@ -253,7 +257,7 @@ mod tests {
         assert_eq!(values(40).0, [-40.0, 40.0]);
     }
 
-    /// Loads are early where a kernel says how many blocks an SM is to hold, and registers are saved where it does not.
+    /// If a kernel gives the number of blocks on an SM, loads are early; if it does not, registers are saved.
     #[test]
     fn with_blocks() {
         let mut features = Features::none();
@@ -269,7 +273,7 @@ mod tests {
         assert!(forecast(Some(1)) > forecast(None) + 8.0, "{} {}", forecast(Some(1)), forecast(None));
     }
 
-    /// Any number of blocks will do where bounds say how large they are and no more.
+    /// If the bounds give only the size of a block, the number of blocks is free.
     #[test]
     fn blocks() {
         let model = Model::parse("features any_blocks min_blocks\ntree 1\n").expect("a table");
@@ -280,7 +284,7 @@ mod tests {
         assert_eq!(values(LaunchBounds { min_blocks: Some(2), ..threads }), [0.0, 2.0]);
     }
 
-    /// The tables that are shipped ask for nothing that nobody computes.
+    /// The shipped tables use only inputs that are computed.
     #[test]
     fn shipped_tables() {
         for model in Model::all() {

@@ -1,12 +1,12 @@
-//! A forecast as a list of figures, each with a name for tools and a label for people.
+//! A forecast as a list of figures. Each figure has a name for tools and a label for people.
 
 use crate::forecast::kernel::forecast::Forecast;
 use crate::printable::printable;
 
-/// Of more causes the number is told.
+/// Most causes that are listed. If there are more, the number of the others follows.
 const TOLD_CAUSES: usize = 3;
 
-/// Labels of figures that callees may raise or, of the last, lower.
+/// Labels of the figures that callees may raise. Callees may lower the last figure.
 const EXACT: [&str; 5] = [
     "    Registers",
     "    Spill Stores [bytes/thread]",
@@ -15,7 +15,7 @@ const EXACT: [&str; 5] = [
     "    Occupancy [warps/SM]",
 ];
 
-/// The same where the callees are not there to be seen.
+/// The same labels for kernels with unknown callees.
 const AT_LEAST: [&str; 5] = [
     "    Registers, at least",
     "    Spill Stores, at least [bytes/thread]",
@@ -27,20 +27,20 @@ const AT_LEAST: [&str; 5] = [
 /// A figure of a forecast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// Its stable name, e.g. `SpillStores`.
+    /// Stable name, e.g. `SpillStores`.
     pub name: &'static str,
-    /// What people read before the value, its unit included; the figures of a kernel stand indented below its name.
+    /// Label before the value, with the unit. The figures of a kernel are indented below its name.
     pub label: &'static str,
-    /// The value; `none` where there is none, as of the next step on the last one.
+    /// The value; `none` if there is no value, as for the next step of a kernel on the last step.
     pub value: String,
-    /// It is about [the place where most is live](crate::forecast::Peak::place) in the kernel itself, not about the kernel as a
+    /// Whether the figure is about the kernel's own [peak](crate::forecast::Peak::place) and not about the kernel as a
     /// whole.
     pub is_of_peak: bool,
 }
 
 impl Forecast {
-    /// The figures, the kernel's name first. As lines, `label: value`, they are in the shape of the remarks that
-    /// AMDGPU's back end makes of a kernel's resources (`kernel-resource-usage`).
+    /// Returns the figures; the kernel's name comes first. The lines `label: value` have the form of the remarks of
+    /// AMDGPU's back end about a kernel's resources (`kernel-resource-usage`).
     pub fn figures(&self) -> Vec<Figure> {
         let [registers, stores, loads, stack, warps] = match self.is_at_least() {
             true => AT_LEAST,
@@ -72,7 +72,7 @@ impl Forecast {
             figures.push(figure("AtLeastBecause", "    At Least Because It", self.unknown_callees_text()));
         }
         if let Some(link_conflict) = &self.link_conflict {
-            figures.push(figure("CompiledApart", "    Compiled Apart", link_conflict.to_string()));
+            figures.push(figure("CompiledApart", "    Separate Compilation", link_conflict.to_string()));
         }
         if self.spill_bytes() > 0 {
             let (least, most) = self.likely_spill_bytes;
@@ -82,13 +82,13 @@ impl Forecast {
         figures
     }
 
-    /// The [registers that are likely](Self::likely_registers), as people read them.
+    /// Prints the [likely registers](Self::likely_registers).
     pub fn likely_text(&self) -> String {
         let (least, most) = self.likely_registers;
         format!("{least} to {most}")
     }
 
-    /// Why it may take more, as people read it: what the kernel does.
+    /// Prints why the kernel may need more registers: its calls to unknown functions.
     pub fn unknown_callees_text(&self) -> String {
         let told = self.unknown_calls.iter().take(TOLD_CAUSES);
         let mut causes: Vec<String> = told.map(|call| call.callee.to_string()).collect();
@@ -98,7 +98,7 @@ impl Forecast {
         causes.join("; ")
     }
 
-    /// The figures as lines of text.
+    /// Prints the figures, one a line.
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(512);
         for Figure { label, value, .. } in self.figures() {

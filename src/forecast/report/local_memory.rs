@@ -1,42 +1,44 @@
-//! What goes through local memory: the stack, and what is spilled, in the terms of ptxas's statistics.
+//! Traffic to local memory: stack and spills, under the names of ptxas's statistics.
 
 use std::fmt;
 
 use crate::forecast::kernel::forecast::Forecast;
 use crate::stats::SpillBytes;
 
-/// Bytes of slots for each byte that is stored to them, in the median of the 190 kernels of the corpus that spill with
-/// ptxas 13.0.88 on sm_90: what is stored twice has one slot, and what lives apart shares one.
+/// Bytes of slots for each byte that is stored to them: the median of the 190 kernels of the corpus that spill with
+/// ptxas 13.0.88 on sm_90. A value that is stored twice has one slot. Values that are not live at the same time share a
+/// slot.
 const SLOTS_OF_STORES: f64 = 0.73;
-/// Slots end at a multiple of so many bytes.
+/// Alignment of the end of the slots, in bytes.
 const ALIGNMENT: u32 = 8;
 
-/// What a kernel is expected to do in local memory, in bytes and in the order of ptxas's statistics, whose names its
-/// [`Display`](fmt::Display) uses: what stands there behind the estimate of the latency. What is stored and loaded is
-/// that of the code, however often it runs.
+/// Expected traffic of a kernel to local memory, in bytes. [`Display`](fmt::Display) prints it under the names and in
+/// the order of ptxas's statistics, where it follows the latency estimate. Stores and loads count once in the code,
+/// without their execution counts.
 ///
-/// The documents' *SSpillB* and *SRefillB*, spills to shared memory, are always 0: where a kernel asks for them they
-/// are forecast as if they went to local memory.
+/// The documents' *SSpillB* and *SRefillB*, spills to shared memory, are always 0. Kernels that ask for them are
+/// forecast as if they spilled to local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalMemory {
-    /// Stored to slots.
+    /// Bytes stored to slots.
     pub spilled: u32,
-    /// Loaded from slots.
+    /// Bytes loaded from slots.
     pub refilled: u32,
-    /// What the words beyond the register limit take where most is live: with fewer slots nothing could be done.
+    /// Bytes of the words above the register limit at the peak: a lower bound of the slots.
     pub least_slots: u32,
-    /// The slots.
+    /// Bytes of slots.
     pub slots: u32,
-    /// Stored to stack variables.
+    /// Bytes stored to stack variables.
     pub stored: u64,
-    /// Loaded from them.
+    /// Bytes loaded from stack variables.
     pub loaded: u64,
-    /// The stack variables.
+    /// Bytes of stack variables.
     pub variables: u64,
 }
 
 impl Forecast {
-    /// The warning that the kernel spills, in ptxas's words and as a forecast; `None` where no spill is expected.
+    /// Returns the warning that the kernel spills, in ptxas's words and marked as a forecast; `None` if no spill is
+    /// expected.
     pub fn spill_warning(&self) -> Option<String> {
         let (stores, loads) = (self.spill_store_bytes, self.spill_load_bytes);
         (self.spill_bytes() > 0).then(|| {
@@ -50,12 +52,12 @@ impl Forecast {
 }
 
 impl LocalMemory {
-    /// The stack frame: variables and slots.
+    /// Returns the bytes of the stack frame: variables and slots.
     pub fn frame(&self) -> u64 {
         self.variables.next_multiple_of(u64::from(ALIGNMENT)) + u64::from(self.slots)
     }
 
-    /// The same as statistics.
+    /// Converts the figures to statistics.
     pub fn spill_bytes(&self) -> SpillBytes {
         SpillBytes {
             local_stored: self.spilled.into(),
@@ -71,7 +73,7 @@ impl LocalMemory {
 }
 
 impl Forecast {
-    /// What the kernel is expected to do in local memory.
+    /// Returns the expected traffic to local memory.
     pub fn local_memory(&self) -> LocalMemory {
         let slots = (f64::from(self.spill_store_bytes) * SLOTS_OF_STORES).ceil() as u32;
         let slots = slots.next_multiple_of(ALIGNMENT);
@@ -100,8 +102,8 @@ mod tests {
     use crate::function::Function;
     use crate::target::machine::Architecture;
 
-    /// A kernel with a variable of 12 bytes that is stored once and loaded twice, in pairs, at a generic address if that
-    /// is asked for, and with so many other words.
+    /// A kernel with a variable of 12 bytes, and with `words` other words. The variable is stored once and loaded
+    /// twice, in pairs, on request at a generic address.
     fn kernel(words: u32, max_registers: Option<u32>) -> Forecast {
         let mut text = String::from(
             "mfv 1\nfunction \"k\"\nkernel\nopcode LDV_i32_v2\nopcode LD_i32\nopcode LEA_ADDRi64\nopcode ST_i32\n\
@@ -125,7 +127,7 @@ mod tests {
         forecast_by_name(&[function], &Case { architecture, max_registers }).expect("the models are there").remove(0)
     }
 
-    /// The stack's own traffic is counted by the code, and the frame is that of variables and slots.
+    /// The traffic of stack variables is that of the code. The frame holds variables and slots.
     #[test]
     fn variables_and_slots() {
         let free = kernel(4, None).local_memory();

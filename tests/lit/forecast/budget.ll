@@ -36,7 +36,7 @@
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=most %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORD
 ; RANGE: for the --nvptx-ra-budget option: {{.*}}budget=256: out of range; use off, or a whole number from 16 to 255
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=auto %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
-; AUTO: budget=auto: {{.*}}; write regalloc=auto, which sets such limits, too
+; AUTO: budget=auto: {{.*}}; use regalloc=auto, which also sets register limits
 ; WORD:  for the --nvptx-ra-budget option: {{.*}}budget=most: unknown; use off, or a whole number from 16 to 255
 
 target triple = "nvptx64-nvidia-cuda"

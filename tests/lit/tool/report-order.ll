@@ -8,7 +8,7 @@
 ; RUN: not %nvptx-ra report %s --order sideways 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 ; UNKNOWN: order=sideways: unknown; use source, sethi-ullman, bottom-up
 ; RUN: not %nvptx-ra report %s --order auto 2>&1 | FileCheck %s --check-prefix=REMOVED
-; REMOVED: order=auto: removed; name an order, as in order=eager; `nvptx-ra tune` finds the best for each kernel
+; REMOVED: order=auto: removed; name an order, as in order=eager; `nvptx-ra tune` finds the best order for each kernel
 
 target triple = "nvptx64-nvidia-cuda"
 

@@ -13,7 +13,7 @@
 ; CHECK-NEXT: free {{[0-9]+}} 0 0 0
 ; CHECK: {{^}}indexed
 ; CHECK-NOT: at least
-; CHECK: 192 bytes of stack: 'buffer' (line 3) is indexed by a variable at line 5: picking from 48 values costs more than the memory
+; CHECK: 192 bytes of stack: 'buffer' (line 3) is indexed by a variable at line 5: a selection from 48 values costs more than the memory accesses
 ; CHECK: {{^}}passed
 ; CHECK: at least: it calls elsewhere, which is not in this file
 ; CHECK-NEXT: 16 bytes of stack: 'pair': its address is passed to elsewhere
@@ -27,7 +27,7 @@
 ; CHECK: at least: it calls factorial, which calls itself
 ; CHECK: {{^}}bounded
 ; CHECK-NOT: at least
-; CHECK: with ptxas -c it does not link: heavy holds 40 words, for which ptxas takes 90 registers or more, and the kernel may have 64; pass --device-function-maxrregcount 64 to ptxas, or inline heavy
+; CHECK: the kernel does not link after ptxas -c: 40 words are live in heavy, for which ptxas takes 90 registers or more, and the kernel may have 64; pass --device-function-maxrregcount 64 to ptxas, or inline heavy
 ; CHECK: {{^}}free
 ; CHECK-NOT: at least
 ; CHECK-NOT: link
@@ -51,7 +51,7 @@
 ; REMARK: Function Name: passed
 ; REMARK: At Least Because It: calls elsewhere, which is not in this file
 ; REMARK: Function Name: bounded
-; REMARK: Compiled Apart: with ptxas -c it does not link: heavy holds 40 words
+; REMARK: Separate Compilation: the kernel does not link after ptxas -c: 40 words are live in heavy
 ; REMARK: Function Name: free
 ; REMARK-NOT: Because
 ; REMARK-NOT: Apart

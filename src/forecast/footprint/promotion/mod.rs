@@ -1,11 +1,11 @@
-//! The promotion of stack variables to registers, which ptxas does ahead of its allocation.
+//! Promotion of stack variables to registers, which ptxas performs before its allocation.
 //!
-//! The document on ptxas's allocator names a pass for it, ConvertMemoryToRegisterOrUniform, and a check of what is
-//! eligible that counts what a function has, without figures that could be read. What ptxas 13.0.88 promotes was found
-//! with probes, which are in the notebook. To it all variables of a function are one, `__local_depot`, so that all are
-//! promoted or none: where they are loaded and stored in local memory alone, in values of one width of 16 or 32 bits,
-//! and nothing else is done with their address. A value at an address that is computed is picked from all that it could
-//! be; that is done where it costs less than the memory, weighted by loops.
+//! The document on ptxas's allocator lists a pass for it, ConvertMemoryToRegisterOrUniform, and an eligibility check
+//! that counts a function's properties, without legible figures. Experiments, which are in the notebook, show what
+//! ptxas 13.0.88 promotes. It treats all variables of a function as one, `__local_depot`, so all of them are promoted
+//! or none. They are promoted if they are only loaded and stored in local memory, in values of one width of 16 or 32
+//! bits, and their address has no other use. A value at a computed address is selected from all values that the address
+//! could refer to. ptxas does so if it costs less than the memory accesses, weighted by loops.
 
 mod promoted_values;
 mod promotion_obstacle;
@@ -28,41 +28,43 @@ use crate::function::{Function, Inst, Slot, VReg};
 use crate::index::EntityIndex;
 use crate::target::Classification;
 
-/// Where an address is computed, at most so many values are picked from.
+/// Most values that a computed address may select from.
 const MOST_PICKED_FROM: i64 = 93;
 
-/// What a load or store at a known place gains, in instructions: it goes.
+/// Instructions that a load or store at a known place saves, because it is removed.
 const STORE_GAINS: f64 = 4.1;
 const LOAD_GAINS: f64 = 3.52;
 
-/// What a load or store at a computed place gains beside what it costs: one for each value that could be meant.
+/// Instructions that a load or store at a computed place saves. It costs one instruction for each value that it may
+/// refer to.
 const PICK_GAINS: f64 = 5.66;
 const REPLACE_GAINS: f64 = 3.83;
 
-/// An access in a loop counts for so many outside of it.
+/// Weight of an access for each loop around it.
 const TURNS: f64 = 16.0;
 
-/// Some of the values of the stack, by their numbers.
+/// A set of values of the stack, by their numbers.
 type Values = u128;
 
-/// Of more values nothing has been asked: they stay in memory.
+/// Largest number of values in the experiments. Larger stacks stay in memory.
 const MOST_VALUES: i64 = Values::BITS as i64;
 
-/// The stack variables of a function, if they are promoted. Memory for one function after another.
+/// The stack variables of a function, if they are promoted. The memory is reused for the next function.
 #[derive(Debug)]
 pub(in crate::forecast) struct Promotion {
     stack: StackAccesses,
-    /// Why they are not; `None` where they are.
+    /// Why the variables are not promoted; `None` if they are.
     refusal: Option<PromotionRefusal>,
     layout: Layout,
     promoted: PromotedValues,
-    /// All accesses are known.
+    /// Whether all accesses are known.
     is_followed: bool,
-    /// Accesses at addresses that are computed, and that ptxas knows once it has unrolled the loop around them. In the order of the code.
+    /// Accesses at computed addresses that become constants once ptxas has unrolled the loop around them. In the order
+    /// of the code.
     known_in_turns: Vec<Inst>,
 }
 
-/// The values that lie in the stack, one behind the other.
+/// Layout of the values in the stack, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     /// Bytes of a value, 1 or more.
@@ -71,7 +73,8 @@ struct Layout {
 }
 
 impl Promotion {
-    /// Becomes that of a function. O(operands + passes over the blocks · accesses) where there is a stack.
+    /// Decides about the promotion of a function's variables. O(operands + passes over the blocks · accesses) if there
+    /// is a stack.
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -97,8 +100,8 @@ impl Promotion {
         self.refusal.is_none()
     }
 
-    /// Why the variables of the function are in memory; `None` where they are not, or there are none. O(uses of the
-    /// address that is to blame).
+    /// Returns why the variables of the function are in memory; `None` if they are not, or there are no variables.
+    /// O(uses of the address that is the cause).
     pub(in crate::forecast) fn in_memory(
         &self,
         (function, classification): (&Function, &Classification),
@@ -108,12 +111,12 @@ impl Promotion {
         search.of(self.refusal?)
     }
 
-    /// The registers that are addresses of what is in registers: nobody computes them.
+    /// Yields the registers that are addresses of promoted variables, which are not computed.
     pub(in crate::forecast) fn addresses(&self) -> impl Iterator<Item = VReg> + '_ {
         self.is_promoted().then(|| self.stack.addresses()).into_iter().flatten()
     }
 
-    /// Between which points how many words of the variables are held, in the order of the code.
+    /// Yields pairs of points with the words of the variables that are live between them, in the order of the code.
     pub(in crate::forecast) fn words(&self) -> impl Iterator<Item = ((Point, Point), u32)> + '_ {
         self.promoted
             .promoted_ranges()
@@ -121,7 +124,8 @@ impl Promotion {
             .map(|range| ((range.start, range.end), self.layout.words_of(range.values)))
     }
 
-    /// The variables that are held at a point, and how many words of each; what two share is the first one's.
+    /// Yields the variables that are live at a point, with their words. A word that two variables share counts for the
+    /// first.
     pub(in crate::forecast) fn promoted_at(&self, point: Point) -> impl Iterator<Item = (Slot, u32)> + '_ {
         let values = self.promoted.at(point);
         let slots = self.stack.starts.ids().filter(move |_| values != 0);
@@ -134,21 +138,22 @@ impl Promotion {
         words.filter(|&(_, words)| words > 0)
     }
 
-    /// Where any of a variable is held, in the order of the code.
+    /// Yields the ranges in which any value of a variable is live, in the order of the code.
     pub(in crate::forecast) fn stretches_of(&self, slot: Slot) -> impl Iterator<Item = (Point, Point)> + '_ {
         let own = self.values_of_slot(slot);
         let ranges = self.promoted.promoted_ranges().iter().filter(move |range| range.values & own != 0);
         ranges.map(|range| (range.start, range.end))
     }
 
-    /// The stores that may write a variable.
+    /// Yields the stores that may write a variable.
     pub(in crate::forecast) fn stores_to(&self, slot: Slot) -> impl Iterator<Item = Inst> + '_ {
         let own = self.values_of_slot(slot);
         let stores = self.stack.accesses.iter().filter(|access| access.is_store);
         stores.filter(move |access| self.layout.values_of(access) & own != 0).map(|access| access.inst)
     }
 
-    /// Finds the accesses at addresses that are computed, but constants in each turn of a loop that ptxas unrolls as a whole.
+    /// Finds the accesses at computed addresses that are constants in each iteration of a loop that ptxas unrolls in
+    /// full.
     fn find_known_in_turns(&mut self, unrolled: &UnrolledLoops<'_>, function: &Function, loops: &Loops) {
         let stack = &self.stack;
         let is_known = |reg| matches!(stack.address(reg), Some(Address::At(_)));
@@ -164,8 +169,8 @@ impl Promotion {
         self.known_in_turns.extend(computed.filter(is_known_in_turns).map(|access| access.inst));
     }
 
-    /// Where an access of the stack lies, in bytes from its start, and how many bytes it has: of all where that is not known. `None` of
-    /// what is no access of a stack of which all accesses are known.
+    /// Returns the bytes of the stack that an access covers, or the whole stack if they are unknown. `None` for an
+    /// instruction that is no access, or for a stack with unknown accesses.
     pub(in crate::forecast) fn place(&self, inst: Inst) -> Option<Range<i64>> {
         let accesses = if self.is_followed { &self.stack.accesses[..] } else { &[] };
         let access = &accesses[accesses.binary_search_by_key(&inst, |access| access.inst).ok()?];
@@ -177,7 +182,7 @@ impl Promotion {
         })
     }
 
-    /// Numbers the values, if they are of one width that is promoted, and not too many.
+    /// Numbers the values, if all have one width that is promoted, and they are not too many.
     fn find_values(&mut self) -> Result<(), PromotionRefusal> {
         let accesses = &self.stack.accesses;
         let &Access { inst: first, width, .. } = accesses.first().ok_or(PromotionRefusal::NotAccessed)?;
@@ -209,7 +214,7 @@ impl Promotion {
         if count > MOST_VALUES { Err(PromotionRefusal::TooMany) } else { Ok(()) }
     }
 
-    /// Whether picking and replacing costs no more than the loads and stores that go.
+    /// Checks that selecting and replacing values costs no more than the removed loads and stores.
     fn pays(&self, function: &Function, loops: &Loops) -> Result<(), PromotionRefusal> {
         let gain = |access: &Access| {
             let meant = self.layout.count as f64 / f64::from(access.values.max(1));
@@ -231,7 +236,7 @@ impl Promotion {
         Err(worst.map_or(PromotionRefusal::NotAccessed, |access| PromotionRefusal::Costly(access.inst)))
     }
 
-    /// The values of a variable.
+    /// Returns the values of a variable.
     fn values_of_slot(&self, slot: Slot) -> Values {
         let (starts, step) = (&self.stack.starts, self.layout.step);
         let end = starts.get(Slot::new(slot.index() + 1)).copied().unwrap_or(self.stack.bytes);
@@ -240,7 +245,7 @@ impl Promotion {
 }
 
 impl Default for Promotion {
-    /// That of a function without variables.
+    /// Returns the state of a function without variables.
     fn default() -> Self {
         Self {
             stack: StackAccesses::default(),
@@ -260,7 +265,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// The values that an access may read or write.
+    /// Returns the values that an access may read or write.
     fn values_of(self, access: &Access) -> Values {
         match access.address {
             Address::At(offset) => numbered(offset / self.step, i64::from(access.values)),
@@ -273,7 +278,7 @@ impl Layout {
     }
 }
 
-/// So many values from one on.
+/// Returns `count` values, starting with `first`.
 fn numbered(first: i64, count: i64) -> Values {
     let up_to = |end: i64| if end >= MOST_VALUES { Values::MAX } else { (1 << end.max(0)) - 1 };
     up_to(first.saturating_add(count)) & !up_to(first)

@@ -1,4 +1,4 @@
-//! Where the values of promoted stack variables are held.
+//! Live ranges of the values of promoted stack variables.
 
 use super::stack_accesses::{Access, Address};
 use super::{Layout, Values, numbered};
@@ -6,7 +6,7 @@ use crate::analysis::{Cfg, LiveRanges, Point, ValueNumber};
 use crate::function::{Block, Function, Inst, VReg};
 use crate::index::IndexVec;
 
-/// What is read of a function.
+/// Input of the analysis.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) function: &'a Function,
@@ -17,7 +17,7 @@ pub(super) struct Input<'a> {
     pub(super) layout: Layout,
 }
 
-/// Points between which the same values are held, in registers of their own.
+/// Points between which the same set of values is live, in registers of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PromotedRange {
     pub(super) start: Point,
@@ -25,45 +25,45 @@ pub(super) struct PromotedRange {
     pub(super) values: Values,
 }
 
-/// What a register holds, where that is the same as one of the stack's values.
+/// A register that holds the same value as the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RegisterCopy {
     reg: VReg,
     value: ValueNumber,
 }
 
-/// Where which values are held. Memory for one function after another.
+/// Live values by place. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(super) struct PromotedValues {
-    /// In the order of the code, apart.
+    /// In the order of the code, disjoint.
     promoted_ranges: Vec<PromotedRange>,
-    /// The values that are read before they are written in or behind a block.
+    /// Values that are read in or after a block before they are written.
     live_in: IndexVec<Block, Values>,
-    /// The values that may have been written ahead of a block.
+    /// Values that may have been written before a block.
     written_in: IndexVec<Block, Values>,
-    /// Per value its copy in a register where a block starts; `None` where nothing comes there.
+    /// Copy of each value in a register at the start of a block; `None` for unreachable blocks.
     copies_in: IndexVec<Block, Option<Vec<Option<RegisterCopy>>>>,
 }
 
 impl PromotedValues {
-    /// Nothing is held.
+    /// Removes all ranges.
     pub(super) fn clear(&mut self) {
         self.promoted_ranges.clear();
     }
 
-    /// In the order of the code.
+    /// Returns the ranges in the order of the code.
     pub(super) fn promoted_ranges(&self) -> &[PromotedRange] {
         &self.promoted_ranges
     }
 
-    /// The values that are held at a point.
+    /// Returns the values that are live at a point.
     pub(super) fn at(&self, point: Point) -> Values {
         let here = self.promoted_ranges.iter().find(|range| range.start <= point && point < range.end);
         here.map_or(0, |range| range.values)
     }
 
-    /// Finds where which values are held: where they may have been written, and are read before they are written again,
-    /// and no register that lives anyway holds the same.
+    /// Finds the live values. A value is live where it may have been written, is read before it is written again, and
+    /// no other live register holds the same.
     pub(super) fn compute(&mut self, input: &Input<'_>) {
         self.find_live(input);
         self.find_written(input);
@@ -107,7 +107,7 @@ impl PromotedValues {
         }
     }
 
-    /// Finds the twins at the starts of blocks: those that there are whichever way one comes there.
+    /// Finds the copies at the starts of blocks: those that exist on all paths.
     fn find_twins(&mut self, input: &Input<'_>) {
         self.copies_in.clear();
         self.copies_in.resize(input.function.num_blocks(), None);
@@ -135,12 +135,13 @@ impl PromotedValues {
         }
     }
 
-    /// The values that are read behind a block before they are written.
+    /// Returns the values that are read after a block before they are written.
     fn live_out(&self, input: &Input<'_>, block: Block) -> Values {
         input.function.succs(block).iter().fold(0, |live, &succ| live | self.live_in[succ])
     }
 
-    /// What has been written in or ahead of a block and is read before it is written again, from access to access.
+    /// Returns the values that are written in or before a block and read before they are written again, from access to
+    /// access.
     fn live_in(&self, input: &Input<'_>, block: Block) -> Vec<PromotedRange> {
         let accesses = input.accesses_in(block);
         let (mut live, mut end) = (self.live_out(input, block), Point::block_end(input.function, block));
@@ -161,7 +162,7 @@ impl PromotedValues {
         promoted_ranges
     }
 
-    /// Where in a block a register that lives anyway holds the same as a value. O(accesses · values).
+    /// Returns where in a block another live register holds the same as a value. O(accesses · values).
     fn shared_in(&self, input: &Input<'_>, block: Block) -> Vec<PromotedRange> {
         let mut shared: Vec<PromotedRange> = Vec::new();
         let Some(mut copies) = self.copies_in[block].clone() else { return shared };
@@ -183,29 +184,30 @@ impl PromotedValues {
 }
 
 impl Input<'_> {
-    /// The accesses of a block, in order.
+    /// Returns the accesses of a block, in order.
     fn accesses_in(&self, block: Block) -> &[Access] {
         let range = self.function.block_range(block);
         let place = |inst: Inst| self.accesses.partition_point(|access| access.inst < inst);
         &self.accesses[place(range.start)..place(range.end)]
     }
 
-    /// What is live ahead of an access.
+    /// Returns the values that are live before an access.
     fn live_before(&self, live: Values, access: &Access) -> Values {
         match (access.is_store, access.address) {
             (false, _) => live | self.layout.values_of(access),
             (true, Address::At(_)) => live & !self.layout.values_of(access),
-            // Who knows what it writes?
+            // The store's address is unknown, so it ends no value.
             (true, Address::Anywhere(_)) => live,
         }
     }
 
-    /// What may have been written behind an access.
+    /// Returns the values that may have been written after an access.
     fn written(&self, written: Values, access: &Access) -> Values {
         if access.is_store { written | self.layout.values_of(access) } else { written }
     }
 
-    /// Updates the copies at an access: what is stored, and what is loaded where there was none. Halves have none.
+    /// Updates the copies at an access: a store sets them, and a load sets those that do not exist. Values of 16 bits
+    /// have no copies.
     fn update_copies(&self, access: &Access, copies: &mut [Option<RegisterCopy>]) {
         let Address::At(offset) = access.address else {
             if access.is_store {
@@ -228,7 +230,7 @@ impl Input<'_> {
     }
 }
 
-/// What is held, without what is shared: piece by piece, in order.
+/// Returns a range without the shared values, piece by piece and in order.
 fn without(range: PromotedRange, shared: &[PromotedRange]) -> Vec<PromotedRange> {
     let PromotedRange { start, end, values } = range;
     let shared: Vec<&PromotedRange> = shared.iter().filter(|share| share.start < end && start < share.end).collect();

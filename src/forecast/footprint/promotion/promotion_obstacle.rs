@@ -1,4 +1,4 @@
-//! Why the stack variables of a function are no registers, in words.
+//! Why the stack variables of a function are not promoted, as text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,41 +12,41 @@ use crate::index::EntityIndex;
 use crate::printable::printable;
 use crate::target::Classification;
 
-/// What becomes of an address is followed through at most so many instructions.
+/// Most instructions through which an address is followed.
 const MOST_FOLLOWED: usize = 256;
 
-/// Why the stack variables of a function are in memory. ptxas promotes all of a function's or none.
+/// Why the stack variables of a function are in memory. ptxas promotes all of a function's variables or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnpromotedVariable {
-    /// How many variables the function has.
+    /// Number of variables of the function.
     pub variables: usize,
-    /// The variable that keeps them there, as the source or LLVM calls it; `None` where it has no name.
+    /// Variable that is the cause, under its name in the source or in LLVM; `None` if it has no name.
     pub variable: Option<String>,
-    /// The line where it is declared; 0 where unknown.
+    /// Line of its declaration; 0 if unknown.
     pub declared: u32,
-    /// The line of the instruction that is to blame; 0 where unknown.
+    /// Line of the instruction that is the cause; 0 if unknown.
     pub line: u32,
-    /// What that does.
+    /// What that instruction does.
     pub why: PromotionObstacle,
-    /// What the index is, where a variable is indexed.
+    /// Kind of the index, if a variable is indexed.
     pub index: Option<Index>,
 }
 
-/// What an index is computed from.
+/// Values from which an index is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// Constants that branches choose from: the source indexes by constants, and the compiler joined the accesses.
+    /// Constants that branches select: the source indexes by constants, and the compiler joined the accesses.
     Chosen,
-    /// Constants and steps of loops: with these unrolled in full, it is a constant.
+    /// Constants and loop counters: a constant once the loops are unrolled in full.
     Counted,
-    /// Anything else: it is known only when the kernel runs.
+    /// Others: the index is known only at run time.
     Unknown,
 }
 
-/// What keeps a variable in memory.
+/// Obstacle to the promotion of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromotionObstacle {
-    /// Its address is passed to a function, of this name where it is known.
+    /// Its address is passed to a function, of this name if it is known.
     PassedOn(Option<String>),
     /// Its address is stored.
     Stored,
@@ -54,30 +54,30 @@ pub enum PromotionObstacle {
     Assembly,
     /// An access is volatile or atomic.
     Volatile,
-    /// It is accessed at an address that could be in another memory.
+    /// It is accessed at an address that may refer to another space.
     Generic,
     /// An instruction of this opcode takes its address.
     Opcode(String),
-    /// A pointer holds its address on some paths and another on others.
+    /// A pointer holds its address on some paths and another address on others.
     Mixed,
-    /// Nothing loads or stores it by itself.
+    /// Nothing loads or stores it.
     NotAccessed,
-    /// It is accessed in values of so many bits.
+    /// It is accessed in values of this many bits.
     Width(u32),
-    /// It is accessed in values of so many bits, and of so many.
+    /// It is accessed in values of two widths, in bits.
     Widths(u32, u32),
-    /// It is accessed across its values.
+    /// An access crosses the borders of its values.
     Misaligned,
-    /// All variables together are so many values.
+    /// All variables together have too many values: this number.
     TooMany(u64),
-    /// It is indexed by a variable, and so many values could be meant: too many.
+    /// It is indexed by a variable, and too many values may be meant: this number.
     Indexed(u64),
-    /// It is indexed by a variable, and picking from so many values costs more than the memory.
+    /// It is indexed by a variable, and selecting from this number of values costs more than the memory.
     Costly(u64),
 }
 
 impl fmt::Display for UnpromotedVariable {
-    /// What is the matter: `'buffer' (line 4) is indexed by a variable at line 9, …`.
+    /// Prints the obstacle: `'buffer' (line 4) is indexed by a variable at line 9, …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.variable {
             Some(name) => write!(f, "'{}'", printable(name))?,
@@ -95,10 +95,12 @@ impl fmt::Display for UnpromotedVariable {
             PromotionObstacle::Stored => write!(f, ": its address is stored{line}"),
             PromotionObstacle::Assembly => write!(f, ": its address goes into inline assembly{line}"),
             PromotionObstacle::Volatile => write!(f, " is accessed as volatile or atomic{line}"),
-            PromotionObstacle::Generic => write!(f, " is accessed{line} at an address that could be in another memory"),
+            PromotionObstacle::Generic => {
+                write!(f, " is accessed{line} at an address that may refer to another memory space")
+            }
             PromotionObstacle::Opcode(name) => write!(f, ": its address is taken by {}{line}", printable(name)),
             PromotionObstacle::Mixed => {
-                write!(f, ": a pointer holds its address on some paths and another one on others")
+                write!(f, ": a pointer holds its address on some paths and another address on others")
             }
             PromotionObstacle::NotAccessed => write!(f, ": it is never loaded or stored as a whole value"),
             PromotionObstacle::Width(bits) => {
@@ -108,22 +110,25 @@ impl fmt::Display for UnpromotedVariable {
                 )
             }
             PromotionObstacle::Widths(first, second) => {
-                write!(f, " is accessed in values of {second} bits{line}, and elsewhere of {first}")
+                write!(f, " is accessed in values of {second} bits{line} and in values of {first} bits elsewhere")
             }
-            PromotionObstacle::Misaligned => write!(f, " is accessed{line} across its values"),
+            PromotionObstacle::Misaligned => write!(f, " is accessed{line} across the borders of its values"),
             PromotionObstacle::TooMany(values) => write!(f, " is too large: {values} values"),
             PromotionObstacle::Indexed(values) => write!(
                 f,
-                " is indexed by a variable{line}: {values} values could be meant, and ptxas picks from \
-                 {MOST_PICKED_FROM} at most"
+                " is indexed by a variable{line}: the index may select {values} values, and ptxas selects from at most \
+                 {MOST_PICKED_FROM}"
             ),
             PromotionObstacle::Costly(values) => {
-                write!(f, " is indexed by a variable{line}: picking from {values} values costs more than the memory")
+                write!(
+                    f,
+                    " is indexed by a variable{line}: a selection from {values} values costs more than the memory accesses"
+                )
             }
         }?;
         if self.index == Some(Index::Chosen) {
             f.write_str(
-                "; the index is one of a few constants: the compiler joined branches that each index it by a constant",
+                "; the index is one of a few constants: the compiler joined branches, each of which indexes it by a constant",
             )?;
         }
         if self.variables > 1 {
@@ -133,7 +138,7 @@ impl fmt::Display for UnpromotedVariable {
     }
 }
 
-/// What the words are made of.
+/// Input of the search for an obstacle.
 pub(super) struct ObstacleSearch<'a> {
     pub(super) function: &'a Function,
     pub(super) classification: &'a Classification,
@@ -143,7 +148,7 @@ pub(super) struct ObstacleSearch<'a> {
 }
 
 impl ObstacleSearch<'_> {
-    /// The words for a refusal; `None` where there is no stack.
+    /// Describes a refusal; `None` if there is no stack.
     pub(super) fn of(&self, refusal: PromotionRefusal) -> Option<UnpromotedVariable> {
         let width = |inst| Transfer::of(self.function, inst).map_or(0, |transfer| transfer.width);
         let values = self.layout.count.max(0) as u64;
@@ -182,12 +187,13 @@ impl ObstacleSearch<'_> {
         })
     }
 
-    /// What the address of an access is computed from. O(definitions behind it), of which so many are followed.
+    /// Returns the kind of values from which an access's address is computed. O(definitions followed), which are
+    /// bounded.
     fn index_of(&self, access: Inst) -> Index {
         let function = self.function;
         let Some(transfer) = Transfer::of(function, access) else { return Index::Unknown };
         let Some(address) = function.operands(access)[transfer.address].reg() else { return Index::Unknown };
-        // A register twice on a way is computed from itself, in a loop.
+        // A register that occurs twice on a path is computed from itself, in a loop.
         let (mut way, mut has_loop, mut followed) = (vec![(address, false)], false, 0);
         let mut is_open = BTreeMap::from([(address, true)]);
         while let Some((reg, is_done)) = way.pop() {
@@ -202,7 +208,8 @@ impl ObstacleSearch<'_> {
                 if followed > MOST_FOLLOWED || !self.computes(inst) {
                     return Index::Unknown;
                 }
-                // What decides a choice is no part of what is chosen, and a fixed place of the stack is a constant.
+                // The condition of a selection is no part of the selected value, and a fixed place of the stack is a
+                // constant.
                 let is_number = |reg: &VReg| {
                     function.class(*reg) != RegClass::B1 && !matches!(self.stack.address(*reg), Some(Address::At(_)))
                 };
@@ -243,13 +250,13 @@ impl ObstacleSearch<'_> {
         (self.slot_at(inst), self.function.line(inst), why)
     }
 
-    /// The variable whose address an instruction names.
+    /// Returns the variable whose address is an operand of an instruction.
     fn slot_at(&self, inst: Inst) -> Option<Slot> {
         let operands = self.function.operands(inst).iter().rev();
         operands.filter_map(|operand| self.stack.address_of(operand)).find_map(|address| self.slot_of(address))
     }
 
-    /// The variable that lies at an address, or at what is known of it.
+    /// Returns the variable at an address, or at its known part.
     fn slot_of(&self, address: Address) -> Option<Slot> {
         let starts = &self.stack.starts;
         starts.ids().take_while(|&slot| slot.index() == 0 || starts[slot] <= address.offset()).last()
@@ -260,7 +267,8 @@ impl ObstacleSearch<'_> {
         slots.max_by_key(|&slot| (self.function.slot(slot).size, std::cmp::Reverse(slot)))
     }
 
-    /// What becomes of an address that an instruction gives away, and where: the first that is told of, along the code.
+    /// Returns what happens to an address that an instruction lets escape, and where: the first obstacle in the order
+    /// of the code.
     fn fate(&self, inst: Inst) -> (Inst, PromotionObstacle) {
         let function = self.function;
         let mut followed = vec![(inst, None)];
@@ -282,8 +290,8 @@ impl ObstacleSearch<'_> {
         (inst, PromotionObstacle::Opcode(function.opcodes().name(function.opcode(inst)).to_owned()))
     }
 
-    /// What an instruction does with an address in a register, or with the variable that it names; `None` where it
-    /// computes something of it.
+    /// Returns what an instruction does with an address in a register, or with a variable among its operands; `None` if
+    /// it computes a value from it.
     fn end(&self, inst: Inst, reg: Option<VReg>) -> Option<PromotionObstacle> {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));
@@ -298,7 +306,7 @@ impl ObstacleSearch<'_> {
         if name.starts_with("INLINEASM") {
             return Some(PromotionObstacle::Assembly);
         }
-        // A call of PTX is one instruction with its arguments.
+        // A call in PTX is one instruction with its arguments.
         if self.classification.is_call(function, inst) {
             return Some(PromotionObstacle::PassedOn(self.callee_of(inst)));
         }
@@ -316,14 +324,14 @@ impl ObstacleSearch<'_> {
             .then(|| PromotionObstacle::Opcode(name.to_owned()))
     }
 
-    /// Whom the first call behind an instruction names.
+    /// Returns the name of the function in the first call after an instruction.
     fn callee_behind(&self, inst: Inst) -> Option<String> {
         let function = self.function;
         let behind = inst.0 + 1..function.block_range(function.block_of(inst)).end.0;
         self.callee_of(behind.map(Inst).find(|&inst| self.classification.is_call(function, inst))?)
     }
 
-    /// Whom a call names.
+    /// Returns the name of a call's function.
     fn callee_of(&self, call: Inst) -> Option<String> {
         let function = self.function;
         function.operands(call).iter().find_map(|operand| match operand.value {

@@ -1,28 +1,28 @@
-//! What keeps the stack variables of a function in memory.
+//! Why the stack variables of a function are not promoted.
 
 use crate::function::{Inst, VReg};
 
-/// What keeps the variables of a function in memory, as the analysis meets it.
+/// Why the variables of a function are not promoted, as the analysis finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromotionRefusal {
-    /// There are none.
+    /// There are no variables.
     NoStack,
-    /// This instruction gives an address away, or does with it what is not followed.
+    /// This instruction lets an address escape, or its use of the address is not followed.
     GivenAway(Inst),
-    /// This register holds an address of a variable, or something else.
+    /// This register holds an address of a variable on some paths and another value on others.
     Mixed(VReg),
     /// Nothing loads or stores them.
     NotAccessed,
     /// This access has values of a width that is not promoted.
     Width(Inst),
-    /// This one has values of another width than the first.
+    /// The second access has values of another width than the first.
     OtherWidth(Inst, Inst),
-    /// This one does not lie on whole values.
+    /// This access crosses the borders of values.
     Misaligned(Inst),
-    /// They are too many values.
+    /// There are too many values.
     TooMany,
-    /// What this access means would have to be picked from too many values.
+    /// This access would have to select from too many values.
     TooManyMeant(Inst),
-    /// Picking what this access means costs more than the memory.
+    /// Selecting the value of this access costs more than the memory.
     Costly(Inst),
 }

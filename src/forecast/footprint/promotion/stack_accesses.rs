@@ -1,4 +1,4 @@
-//! Who loads and stores the stack's variables, and where in them.
+//! Loads and stores of the stack variables, and their places.
 
 use super::refusal::PromotionRefusal;
 use crate::analysis::Occurrences;
@@ -6,16 +6,16 @@ use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::IndexVec;
 
-/// An address in the stack's variables, which lie behind each other.
+/// An address in the stack variables, which follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Address {
-    /// So many bytes from their start.
+    /// This many bytes from their start.
     At(i64),
-    /// Nobody knows where: so many bytes from their start, and something that is computed.
+    /// An unknown place: this many bytes from their start, plus a computed value.
     Anywhere(i64),
 }
 
-/// A load or store of the stack's variables.
+/// A load or store of the stack variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) inst: Inst,
@@ -23,16 +23,16 @@ pub(super) struct Access {
     pub(super) address: Address,
     /// Bits of a value.
     pub(super) width: u32,
-    /// How many values, one behind the other.
+    /// Number of consecutive values.
     pub(super) values: u32,
 }
 
-/// The accesses of a function to its stack variables. Memory for one function after another.
+/// Accesses of a function to its stack variables. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(super) struct StackAccesses {
     /// In the order of the code.
     pub(super) accesses: Vec<Access>,
-    /// Where each variable starts, in bytes.
+    /// Start of each variable, in bytes.
     pub(super) starts: IndexVec<Slot, i64>,
     /// Bytes of all variables.
     pub(super) bytes: i64,
@@ -40,22 +40,23 @@ pub(super) struct StackAccesses {
     changed: Vec<VReg>,
 }
 
-/// What makes an address of local memory of a generic one. PTX computes the generic address of the whole stack, too.
+/// Instructions that convert a generic address to one of local memory. PTX computes the generic address of the whole
+/// stack, too.
 const STACK_CONVERSIONS: [&str; 3] = ["cvta_to_local_64", "cvta.to.local.u64/rr", "cvta.local.u64/rr"];
 
 /// What an instruction does with an address.
 enum Step {
-    /// It makes one of it.
+    /// It computes another address from it.
     Computes(Address),
-    /// It loads or stores there, or no code comes of it.
+    /// It loads or stores at the address, or emits no code.
     Keeps,
-    /// It gives it away: nobody knows who loads and stores.
+    /// It lets the address escape, so accesses are unknown.
     GivesAway,
 }
 
 impl StackAccesses {
-    /// Becomes the accesses of a function, if they are known: there are some, and no address is given away. O(operands)
-    /// where there is a stack, constant time where there is none.
+    /// Collects the accesses of a function. Succeeds if all are known: there are accesses, and no address escapes.
+    /// O(operands) if there is a stack, constant time otherwise.
     pub(super) fn compute(&mut self, function: &Function, occurrences: &Occurrences) -> Result<(), PromotionRefusal> {
         self.accesses.clear();
         self.lay_out(function);
@@ -81,7 +82,7 @@ impl StackAccesses {
         if self.accesses.is_empty() { Err(PromotionRefusal::NotAccessed) } else { Ok(()) }
     }
 
-    /// The registers that hold an address of the stack.
+    /// Yields the registers that hold an address of the stack.
     pub(super) fn addresses(&self) -> impl Iterator<Item = VReg> + '_ {
         self.addresses.iter_enumerated().filter(|(_, address)| address.is_some()).map(|(reg, _)| reg)
     }
@@ -98,7 +99,7 @@ impl StackAccesses {
         }
     }
 
-    /// Notes the address that an instruction computes; an error where it gives one away.
+    /// Records the address that an instruction computes; an error if it lets one escape.
     fn follow(&mut self, function: &Function, inst: Inst) -> Result<(), PromotionRefusal> {
         let address = match self.step(function, inst) {
             Step::Computes(address) => address,
@@ -109,7 +110,7 @@ impl StackAccesses {
         let joined = match self.addresses[result] {
             None => address,
             Some(before) if before == address => before,
-            // Around a loop it would grow for ever.
+            // Otherwise it would grow for ever in a loop.
             Some(Address::Anywhere(before)) => Address::Anywhere(before),
             Some(Address::At(before)) => Address::Anywhere(before.max(address.offset())),
         };
@@ -120,7 +121,7 @@ impl StackAccesses {
         Ok(())
     }
 
-    /// What an instruction that reads an address, or names a variable, does with it.
+    /// Returns what an instruction does with an address or variable among its operands.
     fn step(&self, function: &Function, inst: Inst) -> Step {
         if function.role(inst) == Role::Debug || self.access(function, inst).is_some() {
             return Step::Keeps;
@@ -146,7 +147,8 @@ impl StackAccesses {
         computed.map_or(Step::GivesAway, Step::Computes)
     }
 
-    /// The load or store of local memory that an instruction is, if its address is of the stack and nothing else is.
+    /// Returns the load or store of local memory that an instruction makes, if its address, and no other operand, is an
+    /// address of the stack.
     fn access(&self, function: &Function, inst: Inst) -> Option<Access> {
         let Transfer { is_store, space, width, values, address, offset } = Transfer::of(function, inst)?;
         let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE;
@@ -161,12 +163,12 @@ impl StackAccesses {
         Some(Access { inst, is_store, address: base.plus(offset), width, values })
     }
 
-    /// The address of the stack that a register holds.
+    /// Returns the address of the stack that a register holds.
     pub(super) fn address(&self, reg: VReg) -> Option<Address> {
         self.addresses.get(reg).copied().flatten()
     }
 
-    /// The address that an operand is.
+    /// Returns the address of the stack that an operand is.
     pub(super) fn address_of(&self, operand: &Operand) -> Option<Address> {
         match operand.value {
             Value::Slot(slot) => Some(Address::At(self.starts[slot])),
@@ -175,7 +177,7 @@ impl StackAccesses {
         }
     }
 
-    /// A register that holds an address of the stack, and something else, too.
+    /// Returns a register that holds an address of the stack on some paths and another value on others.
     fn mixed(&self, function: &Function, occurrences: &Occurrences) -> Option<VReg> {
         let computes = |inst| matches!(self.step(function, inst), Step::Computes(_));
         let mut held = function.regs().filter(|&reg| self.addresses[reg].is_some());
@@ -183,23 +185,23 @@ impl StackAccesses {
     }
 }
 
-/// A load or store as LLVM writes it: the values of loads, or those that are stored, then order, scope, space, of loads
-/// the type, width, of loads a mask, the address and an offset.
+/// A load or store as LLVM writes it: the values that it loads or stores, then order, scope, space, the type (loads
+/// only), width, a mask (loads only), the address and an offset.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::forecast) struct Transfer {
     pub(in crate::forecast) is_store: bool,
     pub(in crate::forecast) space: MemorySpace,
     /// Bits of a value.
     pub(in crate::forecast) width: u32,
-    /// How many values, one behind the other.
+    /// Number of consecutive values.
     pub(in crate::forecast) values: u32,
-    /// The operand that is the address.
+    /// Index of the address operand.
     pub(super) address: usize,
     offset: i64,
 }
 
 impl Transfer {
-    /// What an instruction transfers; none of what is no plain load or store.
+    /// Reads an instruction; `None` if it is no plain load or store.
     pub(in crate::forecast) fn of(function: &Function, inst: Inst) -> Option<Self> {
         let name = function.opcodes().name(function.opcode(inst));
         let is_store = name.starts_with("ST_i") || name.starts_with("STV_i");
@@ -221,7 +223,7 @@ impl Transfer {
 }
 
 impl Address {
-    /// The bytes that are known.
+    /// Returns the known bytes.
     pub(super) fn offset(self) -> i64 {
         match self {
             Self::At(offset) | Self::Anywhere(offset) => offset,

@@ -1,4 +1,4 @@
-//! What is promoted, and where it is held.
+//! Which variables are promoted, and where their values are live.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ use crate::function::{Function, Inst, Slot};
 use crate::fuzzing::{explore, reached as explored};
 use crate::target::Classification;
 
-/// %0 is the address of the first variable, %1 that of a value of it, %2 an index, %3 and %4 data, %8 to %23 what is
-/// stored.
+/// %0 is the address of the first variable, %1 the address of one of its values, %2 an index, %3 and %4 data, %8 to %23
+/// stored values.
 fn function(slots: &[u64], blocks: &str) -> Function {
     let mut text = String::from(
         "mfv 1\nfunction \"f\"\nkernel\nopcode ADD64ri\nopcode ADD64rr\nopcode CBranch\nopcode COPY copy\n\
@@ -44,7 +44,7 @@ fn promotion(function: &Function) -> Promotion {
     promotion
 }
 
-/// One block behind an address, %1, that is computed.
+/// One block that follows the computation of an address, %1.
 fn is_promoted(slots: &[u64], body: &str) -> bool {
     let head = match slots {
         [] => "",
@@ -53,7 +53,7 @@ fn is_promoted(slots: &[u64], body: &str) -> bool {
     promotion(&function(slots, &format!("bb0: frequency 1.0 depth 0\n{head}{body}"))).is_promoted()
 }
 
-/// Stores of so many words of the stack.
+/// Stores of `words` words of the stack.
 fn stores(words: u64) -> String {
     (0..words).map(|word| format!("  ST_i32 %3, 0, 0, 5, 32, %5, {} :: write local\n", 4 * word)).collect()
 }
@@ -61,8 +61,8 @@ fn stores(words: u64) -> String {
 const LOAD: &str = "  %4 = LD_i32 0, 0, 5, 3, 32, -1, %1, 0 :: read local\n";
 const KNOWN_LOAD: &str = "  %4 = LD_i32 0, 0, 5, 3, 32, -1, %5, 4 :: read local\n";
 
-/// As ptxas 13.0.88 was seen to decide: up to 6 loads of 16 words where the place is computed, 14 of 8, any number of
-/// 5, and 93 words.
+/// Decisions observed in ptxas 13.0.88: up to 6 loads of 16 words at a computed place, 14 of 8, any number of 5, and 93
+/// words.
 #[test]
 fn what_is_picked_pays() {
     for (words, most) in [(5, 99), (8, 14), (12, 7), (16, 6), (24, 5), (32, 4), (64, 4)] {
@@ -73,12 +73,13 @@ fn what_is_picked_pays() {
     assert!(is_promoted(&[4 * 93], &(stores(93) + LOAD)));
     assert!(!is_promoted(&[4 * 94], &(stores(94) + LOAD)));
     assert!(!is_promoted(&[4 * 64], &(stores(64) + &LOAD.replace("%1, 0", "%1, 120"))), "94 with the offset");
-    // Vectors are picked as one, and stored as one.
+    // Vectors are selected as one, and stored as one.
     let vector = "  %8, %9, %10, %11 = LDV_i32_v4 0, 0, 5, 3, 32, -1, %1, 0 :: read local\n";
     assert!(is_promoted(&[128], &(stores(32) + &vector.repeat(50))));
 }
 
-/// All widths are one of 16 or 32 bits, and the address goes nowhere else; otherwise all stays in memory.
+/// All accesses have one width of 16 or 32 bits, and the address has no other use; otherwise all variables stay in
+/// memory.
 #[test]
 fn what_is_eligible() {
     let all = stores(4) + KNOWN_LOAD;
@@ -106,7 +107,7 @@ fn what_is_eligible() {
     assert!(!is_promoted(&[16], ""), "nobody loads or stores");
 }
 
-/// What a loop does counts sixteenfold, and an address that steps through one may be anywhere.
+/// Accesses in a loop count sixteenfold. The place of an address that steps through a loop is unknown.
 #[test]
 fn loops_count_more() {
     let looped = |words: u64, step: &str| {
@@ -125,8 +126,7 @@ fn loops_count_more() {
     assert!(!looped(5, "%1 = COPY %2"), "joined with another");
 }
 
-/// Words are held from where they are stored to the last load; nothing before, and not where the register that was
-/// stored lives on.
+/// Words are live from their store to the last load. They are not live before, or while the stored register is live.
 #[test]
 fn words_are_held_between_accesses() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1\n  %5 = LEA_ADDRi64 slot0, 0\n  %1 = ADD64rr %5, %2\n  \
@@ -136,7 +136,7 @@ fn words_are_held_between_accesses() {
     let function = function(&[8], blocks);
     let promotion = promotion(&function);
     let words: Vec<_> = promotion.words().map(|((start, end), words)| (start.0, end.0, words)).collect();
-    // %8 from behind its store, with %9's word from behind the copy, which is %9's last reader, up to the load.
+    // %8 from after its store, and %9's word from after the copy, the last use of %9, up to the load.
     assert_eq!(words, [(5, 7, 1), (7, 8, 1), (8, 9, 1), (9, 11, 2)], "{function}");
     assert_eq!(promotion.promoted_at(Point::early(Inst(5))).collect::<Vec<_>>(), [(Slot(0), 2)]);
     assert_eq!(promotion.promoted_at(Point::late(Inst(5))).count(), 0);
@@ -144,8 +144,8 @@ fn words_are_held_between_accesses() {
     assert_eq!(promotion.addresses().count(), 2);
 }
 
-/// A function whose address is given away in the midst leaves nothing behind for the next one, which has fewer
-/// registers, and one without promoted variables says that none is held.
+/// A function with an escaping address leaves no state for the next function, which has fewer registers. A function
+/// without promoted variables reports that no value is live.
 #[test]
 fn nothing_is_left_of_the_function_before() {
     let mut footprint = RegisterFootprint::default();
@@ -159,7 +159,7 @@ fn nothing_is_left_of_the_function_before() {
     assert_eq!(footprint.promotion.promoted_at(Point(0)).count(), 0);
 }
 
-/// A random function that loads and stores the words of two variables, at places that are known or not.
+/// A random function that loads and stores the words of two variables, at known and unknown places.
 fn random(u: &mut Unstructured<'_>) -> Result<Function> {
     let count = u.int_in_range(1..=5)?;
     let mut blocks = String::new();
@@ -191,7 +191,7 @@ fn random(u: &mut Unstructured<'_>) -> Result<Function> {
     Ok(function(&[8, 8], &blocks))
 }
 
-/// Whether one can come from a point to the instructions that `ends` picks without passing one that `stops` picks.
+/// Whether a path leads from a point to the instructions that `ends` selects without passing one that `stops` selects.
 fn reaches(function: &Function, from: Point, ends: &dyn Fn(Inst) -> bool, stops: &dyn Fn(Inst) -> bool) -> bool {
     let mut seen = vec![false; function.num_insts() + 1];
     let block = function.block_of(from.inst());
@@ -218,8 +218,8 @@ fn reaches(function: &Function, from: Point, ends: &dyn Fn(Inst) -> bool, stops:
     false
 }
 
-/// A value is held only where a load follows before the value is stored again and a store may have come before; and
-/// where it is, and is not held, a register is live, for something has to hold it.
+/// A value is live only if a load may follow before the next store, and a store may precede. If this is the case and
+/// the value is not live, another register that may hold it is live.
 #[test]
 fn held_where_somebody_needs_it() {
     let check = |u: &mut Unstructured<'_>| {

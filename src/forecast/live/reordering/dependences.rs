@@ -1,4 +1,4 @@
-//! What must come before what in a region, as if its blocks were one.
+//! Dependences between the instructions of a region, as if its blocks were one block.
 
 use super::Input;
 use crate::analysis::{DependenceGraph, Edges, Grouping, Node};
@@ -6,27 +6,27 @@ use crate::forecast::footprint::memory_accesses::{Accesses, Spaces};
 use crate::forecast::footprint::words::Word;
 use crate::function::{Inst, Role};
 
-/// The order that a region's instructions must keep, and the words that they read and write. Made for one region after
-/// another in the same memory.
+/// The order that a region's instructions must keep, and the words that they read and write. The memory is reused for
+/// the next region.
 #[derive(Debug, Default)]
 pub(super) struct Dependences {
-    /// The region's first instruction.
+    /// First instruction of the region.
     first: u32,
-    /// Who waits for whom.
+    /// Dependences between the nodes.
     pub(super) graph: DependenceGraph,
-    /// The words that a node reads, each once.
+    /// Words that each node reads, each word once.
     pub(super) reads: Grouping<Node, Word>,
-    /// The words that a node writes.
+    /// Words that each node writes.
     pub(super) writes: Grouping<Node, Word>,
-    /// Where words start anew, in the order of the code: see [`Regions::restarts`](super::regions::Regions::restarts).
+    /// Restarts of words, in the order of the code: see [`Regions::restarts`](super::regions::Regions::restarts).
     pub(super) restarts: Vec<(Node, Word)>,
     edges: Edges,
     memory: Memory,
 }
 
 impl Dependences {
-    /// Becomes the dependences of the instructions from `first` up to `end`: through registers, and through
-    /// memory. Branches keep their order with all of that. `restarts` are those of the region. O(operands + edges).
+    /// Computes the dependences of the instructions from `first` up to `end`, through registers and through memory.
+    /// Branches keep their order with all instructions. `restarts` are those of the region. O(operands + edges).
     pub(super) fn compute(&mut self, input: &Input<'_>, first: Inst, end: Inst, restarts: &[(Inst, Word)]) {
         self.first = first.0;
         self.edges.begin();
@@ -36,7 +36,7 @@ impl Dependences {
         for inst in (first.0..end.0).map(Inst) {
             let node = Node(inst.0 - first.0);
             self.memory.order(node, input.footprint.behaviours.accesses(inst), &mut self.edges);
-            // Debug values keep nothing live and hold nothing back: no code comes of them.
+            // Debug values keep no register live and block no instruction: they emit no code.
             if input.function.role(inst) != Role::Debug {
                 self.edges.accesses_of(input.function, node, inst);
                 self.collect_words(input, inst);
@@ -49,7 +49,7 @@ impl Dependences {
         self.edges.finish_into((end.0 - first.0) as usize, &mut self.graph);
     }
 
-    /// The words that an instruction reads and writes. A read of an undefined value is none.
+    /// Collects the words that an instruction reads and writes. A read of an undefined value does not count.
     fn collect_words(&mut self, input: &Input<'_>, inst: Inst) {
         for operand in input.function.operands(inst) {
             if let Some(reg) = operand.def() {
@@ -64,12 +64,12 @@ impl Dependences {
         }
     }
 
-    /// The nodes, in the order of the code.
+    /// Yields the nodes, in the order of the code.
     pub(super) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + use<> {
         self.graph.nodes()
     }
 
-    /// The instruction of a node.
+    /// Returns the instruction of a node.
     pub(super) fn inst(&self, node: Node) -> Inst {
         Inst(self.first + node.0)
     }
@@ -84,7 +84,7 @@ struct Memory {
 #[derive(Debug, Default)]
 struct LastAccesses {
     write: Option<Node>,
-    /// Reads since then.
+    /// Reads since the last write.
     reads: Vec<Node>,
 }
 

@@ -1,10 +1,11 @@
-//! A list scheduler that cares about registers alone.
+//! A list scheduler that minimises registers alone.
 //!
-//! Whatever frees at least as many words as it takes goes first; of the others the one that is wanted soonest, in the
-//! order of the code, where each is as late as its readers allow. Readers that leave less live than they found, and
-//! have to themselves what they read, want that as soon as it can be there: LLVM sinks them to the ends of loops, far
-//! behind their operands, and ptxas brings them back. Where everything ends in the same sums all are wanted at once; the
-//! other order, that of the code with loads in front of their readers, is for these.
+//! An instruction that frees at least as many words as it takes goes first. Among the others, the one with the soonest
+//! deadline goes first. Deadlines follow the order of the code, and each is as late as the instruction's readers allow.
+//! Instructions that leave fewer words live than before, and are the only readers of their operands, are due as soon as
+//! their operands are available: LLVM sinks them to the ends of loops, far after their operands, and ptxas brings them
+//! back. If all values end in the same sums, all are due at once. The second order, the order of the code with loads
+//! directly before their readers, serves these regions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,58 +18,59 @@ use crate::forecast::footprint::opcode_facts::Motion;
 use crate::forecast::footprint::words::Word;
 use crate::index::{EntityIndex, IndexVec};
 
-/// What goes first of what frees nothing.
+/// Order of the instructions that free no words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// What is wanted soonest, where each is as late as its readers allow.
+    /// By deadline: each instruction is as late as its readers allow.
     ByDeadlines,
-    /// The order of the code, but for loads and what has one operand, which stand in front of their first readers.
+    /// Order of the code. Loads and instructions with one operand are placed before their first readers.
     ByReaders,
 }
 
-/// What is known of a node.
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct NodeState {
-    /// Where it is wanted at the latest.
+    /// Latest place at which the node is needed.
     deadline: Node,
-    /// Behind which node its operands are there, if they come as soon as they can.
+    /// Node after which the operands are available, at the earliest.
     ready: Node,
-    /// It writes fewer words than it alone reads.
+    /// Whether the node writes fewer words than it alone reads.
     is_join: bool,
-    /// Words start anew here.
+    /// Whether words restart at this node.
     has_restarts: bool,
 }
 
-/// Where a word is written that holds nothing: what it held before is read for the last time in front of that.
+/// A write to a word whose previous value has had its last read before.
 #[derive(Clone, Copy, Debug)]
 struct Restart {
     node: Node,
     word: Word,
-    /// How many read it from there on, up to the next.
+    /// Reads from this restart up to the next.
     unread: u32,
-    /// It is read behind the region, or in the loop's next turn.
+    /// Whether the word is read after the region, or in the loop's next iteration.
     stays: bool,
 }
 
-/// The nodes that are ready, and what that depends on: memory for one region after another.
+/// Ready nodes, and the data that decide their order. The memory is reused for the next region.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     nodes: IndexVec<Node, NodeState>,
     pending: PendingNodes,
-    /// The nodes that the node taken last made ready.
+    /// Nodes that the last scheduled node made ready.
     became_ready: Vec<Node>,
-    /// Who reads a word, and the reader before in the word's list, one up.
+    /// Readers of the words. Each entry has the index plus one of the previous reader in its word's list.
     readers: Vec<(Node, u32)>,
     /// In the order of the code.
     restarts: Vec<Restart>,
-    /// Ready, soonest deadline first.
+    /// Ready nodes; the soonest deadline comes first.
     ready: BinaryHeap<Reverse<(Node, Node)>>,
-    /// Ready, and free at least as many words as they take when they are put here; that is checked again.
+    /// Ready nodes that free at least as many words as they take when they are inserted. The condition is checked again
+    /// on removal.
     freeing: BinaryHeap<Reverse<Node>>,
 }
 
 impl Queues {
-    /// Nothing is ready.
+    /// Prepares the queues for a region. No node is ready.
     fn reset(
         &mut self,
         input: &Input<'_>,
@@ -93,8 +95,8 @@ impl Queues {
         self.freeing.clear();
     }
 
-    /// The nodes that leave less live than they find, and for all when their operands are there, in the order of the
-    /// code but for such nodes, which stand directly behind their operands.
+    /// Finds the nodes that leave fewer words live than before, and when the operands of each node are available. Nodes
+    /// are in the order of the code, except that these nodes follow directly after their operands.
     fn find_joins(&mut self, input: &Input<'_>, dependences: &Dependences, states: &IndexVec<Word, WordState>) {
         let Dependences { graph, reads, writes, .. } = dependences;
         for node in dependences.nodes() {
@@ -111,7 +113,7 @@ impl Queues {
         }
     }
 
-    /// As late as its readers allow for what may move, its own place for what may not.
+    /// Computes deadlines: as late as the readers allow for nodes that may move, and the node's own place for others.
     fn find_deadlines(&mut self, input: &Input<'_>, dependences: &Dependences) {
         let DependenceGraph { successors, .. } = &dependences.graph;
         let end = self.nodes.next_id();
@@ -125,7 +127,7 @@ impl Queues {
         }
     }
 
-    /// In front of their first readers for loads and what has one operand, its own place for all else.
+    /// Places loads and nodes with one operand before their first readers. Others keep their own places.
     fn find_places_of_readers(&mut self, input: &Input<'_>, dependences: &Dependences) {
         for node in dependences.nodes().rev() {
             let is_sunk = moves(input, dependences, node)
@@ -141,13 +143,13 @@ impl Queues {
         }
     }
 
-    /// Where words start anew: only what they hold last stays.
+    /// Finds the restarts of words. Only the last value of a word stays.
     fn find_restarts(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
         let start = |&(node, word): &(Node, Word)| {
             let stays = std::mem::take(&mut states[word].stays);
             Restart { node, word, unread: 0, stays }
         };
-        // From the last on: the first that asks takes what stays.
+        // Backward, so that the last restart of a word takes `stays`.
         self.restarts.clear();
         self.restarts.extend(dependences.restarts.iter().rev().map(start));
         self.restarts.reverse();
@@ -156,7 +158,7 @@ impl Queues {
         }
     }
 
-    /// The lists of readers, which the words' states point into, and how many there are up to each restart.
+    /// Builds the lists of readers, to which the words' states point, and counts the readers up to each restart.
     fn find_readers(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
         self.readers.clear();
         for node in dependences.nodes() {
@@ -177,7 +179,7 @@ impl Queues {
         }
     }
 
-    /// Which restarts are a node's.
+    /// Returns the range of a node's restarts.
     fn restarts_of(&self, node: Node) -> Range<usize> {
         let first = self.restarts.partition_point(|restart| restart.node < node);
         let behind = self.restarts[first..].iter().take_while(|restart| restart.node == node).count();
@@ -185,7 +187,7 @@ impl Queues {
     }
 }
 
-/// Whether a node may stand elsewhere, between what it reads and who reads it.
+/// Whether a node may be placed elsewhere between its operands and its readers.
 fn moves(input: &Input<'_>, dependences: &Dependences, node: Node) -> bool {
     matches!(input.footprint.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load)
 }
@@ -199,8 +201,8 @@ struct List<'a> {
     uniform: &'a IndexVec<Word, bool>,
 }
 
-/// Schedules a region and says what was live at most, or only that as much as is `wanted` was. `live` is what comes in;
-/// `states` are those of the region's words at its start.
+/// Schedules a region and returns its highest pressure. Stops early with a result of at least `wanted`, if the pressure
+/// reaches it. `live` are the words that are live at the start; `states` are the states of the region's words there.
 pub(super) fn schedule(
     input: &Input<'_>,
     dependences: &Dependences,
@@ -279,7 +281,7 @@ impl List<'_> {
                 self.states[word] = WordState { unread, stays, ..self.states[word] };
             }
         }
-        // What nobody reads is gone at once.
+        // Results that are not read die at once.
         let mut dead = LiveWords::default();
         for &word in writes.of(node) {
             let state = self.states[word];
@@ -301,7 +303,7 @@ impl List<'_> {
         for at in 0..self.queues.became_ready.len() {
             self.offer(self.queues.became_ready[at]);
         }
-        // Whoever reads a word for the last time may free it now.
+        // The last reader of a word may free it.
         for &word in reads.of(node) {
             let WordState { unread, mut readers, .. } = self.states[word];
             if unread != 1 {

@@ -1,10 +1,10 @@
-//! How little can be live at once in another order.
+//! The lowest pressure in another order of the code.
 //!
-//! ptxas reorders: it brings forward what frees registers, puts off what takes some, and turns short branches into
-//! predicates, so that the order of PTX, and its division into blocks, tell little of what must be live. Here each
-//! region, blocks that follow each other in one loop, is scheduled by a list scheduler that cares about registers alone,
-//! in a second order, too, where much stays live. The most that is live in the best of its orders and the code's stands
-//! for what ptxas can reach; it is no bound on it.
+//! ptxas reorders: it advances instructions that free registers, delays instructions that take registers, and turns
+//! short branches into predicates. So the order of PTX, and its division into blocks, determine little of the pressure.
+//! A region consists of consecutive blocks of one loop. A list scheduler that minimises registers alone schedules each
+//! region, and tries a second order if many words stay live. The highest pressure in the best of these orders and the
+//! order of the code approximates what ptxas can reach. It is not a bound.
 
 mod dependences;
 mod list_scheduler;
@@ -26,39 +26,39 @@ use crate::forecast::footprint::words::Word;
 use crate::function::Function;
 use crate::index::IndexVec;
 
-/// Words live at once above which a second order is tried, which is seldom: most kernels hold fewer.
+/// Words live at once above which a second order is tried. Few kernels have more.
 const BY_READERS_ABOVE: u32 = 64;
 
-/// What is live at once where the order is free.
+/// Highest pressures if the order is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::forecast) struct ReorderedPressure {
     /// All words.
     pub(in crate::forecast) all: u32,
-    /// Those that are not in uniform registers.
+    /// Words outside uniform registers.
     pub(in crate::forecast) varying: u32,
     /// The same in loops alone.
     pub(in crate::forecast) varying_in_loops: u32,
 }
 
-/// What scheduling reads.
+/// Input of the scheduler.
 #[derive(Clone, Copy)]
 pub(in crate::forecast) struct Input<'a> {
-    /// The function, out of SSA form.
+    /// Function, out of SSA form.
     pub(in crate::forecast) function: &'a Function,
-    /// What the hardware holds of it.
+    /// Footprint of the function.
     pub(in crate::forecast) footprint: &'a RegisterFootprint,
-    /// Where its words are live.
+    /// Points at which words are live.
     pub(in crate::forecast) word_ranges: &'a WordRanges,
-    /// How many of them are live where, in the order of the code.
+    /// Pressures in the order of the code.
     pub(in crate::forecast) pressures: &'a WordPressures,
 }
 
 define_index! {
-    /// A region, by its place in the code.
+    /// A region, numbered in the order of the code.
     RegionNumber, "region"
 }
 
-/// Words that are live at once: all, and those that are not in uniform registers.
+/// Words that are live at once: all words, and words outside uniform registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LiveWords {
     all: u32,
@@ -66,20 +66,20 @@ struct LiveWords {
 }
 
 impl LiveWords {
-    /// Whether of both there are as many as there, or more.
+    /// Whether both numbers are at least those of the other.
     #[inline]
     fn covers(self, other: Self) -> bool {
         self.all >= other.all && self.varying >= other.varying
     }
 
-    /// The lesser of each.
+    /// Returns the lesser of each.
     #[inline]
     fn least(self, other: Self) -> Self {
         Self { all: self.all.min(other.all), varying: self.varying.min(other.varying) }
     }
 }
 
-/// Schedules regions. Memory for one function after another.
+/// Schedules regions. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Reordering {
     regions: Regions,
@@ -89,12 +89,12 @@ pub(in crate::forecast) struct Reordering {
 }
 
 impl Reordering {
-    /// What is live at most in a region as it is scheduled, or in the order of the code, whichever is less: the most of
-    /// all regions. O(n log n) in the operands.
+    /// Returns the maximum over all regions. The pressure of a region is that of its schedule or of the order of the
+    /// code, whichever is less. O(n log n) in the operands.
     ///
-    /// No order has less live than a region has at its ends. Only regions that could raise the most of that are
-    /// scheduled, those first in which most is live in the order of the code, and only until the order of the code is
-    /// known to be no worse.
+    /// No order has a lower pressure than at the ends of the region. Only regions that could raise the maximum are
+    /// scheduled, in descending order of their pressure in the code. A schedule ends as soon as the order of the code
+    /// is known to be no worse.
     pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>) -> ReorderedPressure {
         self.regions.compute(input.function, &input.footprint.loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
@@ -124,8 +124,8 @@ impl Reordering {
         reordered
     }
 
-    /// What is live at most in a region in the best of its orders, or as much as is `wanted`, or more. That of the code
-    /// is one of them.
+    /// Returns the highest pressure of a region in the best of its orders, or at least `wanted` if no order is better.
+    /// The order of the code is one of them.
     fn reach_in(
         &mut self,
         input: &Input<'_>,
@@ -134,7 +134,7 @@ impl Reordering {
         wanted: LiveWords,
     ) -> LiveWords {
         let live = self.begin(input, number);
-        // What comes in is live at once before anything is scheduled.
+        // Words that are live at the start are live at once before anything is scheduled.
         if live.covers(wanted) {
             return live.least(in_order);
         }
@@ -148,7 +148,7 @@ impl Reordering {
         self.schedule(input, live, reordered, Order::ByReaders).least(reordered)
     }
 
-    /// What every word does at first in a region. Returns how many are live then.
+    /// Sets the state of every word at the start of a region. Returns the words that are live then.
     fn begin(&mut self, input: &Input<'_>, number: RegionNumber) -> LiveWords {
         let region = self.regions.all()[number];
         let mut live = LiveWords::default();
@@ -158,21 +158,21 @@ impl Reordering {
             live.all += u32::from(state.is_live);
             live.varying += u32::from(state.is_live && !input.pressures.uniform()[word]);
         }
-        // What is held of the stack stays where it is.
+        // Words of the stack do not move.
         let stack = region.more_at_ends(&input.pressures.stack);
         LiveWords { all: live.all + stack, varying: live.varying + stack }
     }
 
-    /// What is live at most in the region whose dependences are known and where so many words are `live` at first, as
-    /// it is scheduled; as much as is `wanted`, or more, where it is more than that.
+    /// Schedules the region whose dependences are known, with the words that are `live` at its start, and returns the
+    /// highest pressure. Stops early with a result of at least `wanted`.
     fn schedule(&mut self, input: &Input<'_>, live: LiveWords, wanted: LiveWords, order: Order) -> LiveWords {
         schedule(input, &self.dependences, live, &mut self.states, &mut self.queues, wanted, order)
     }
 }
 
 impl ReorderedPressure {
-    /// What a region has in the order of the code, but 0 for what would raise nothing; `None` where no order of the
-    /// region could raise anything.
+    /// Returns a region's pressures in the order of the code, with 0 for pressures that would raise nothing. `None` if
+    /// no order of the region could raise anything.
     fn raised_by(&self, region: &Region, in_order: LiveWords, pressures: &WordPressures) -> Option<LiveWords> {
         let raises_varying =
             in_order.varying > self.varying || (region.is_loop && in_order.varying > self.varying_in_loops);
@@ -183,7 +183,7 @@ impl ReorderedPressure {
         Some(wanted).filter(|&wanted| !region.at_ends(pressures).covers(wanted))
     }
 
-    /// Takes a region into account.
+    /// Includes the pressures of a region.
     fn raise(&mut self, live: LiveWords, is_loop: bool) {
         self.all = self.all.max(live.all);
         self.varying = self.varying.max(live.varying);

@@ -1,4 +1,4 @@
-//! The regions of a function, and which words live in them.
+//! The regions of a function, and the words that are live in them.
 
 use super::{Input, LiveWords, RegionNumber};
 use crate::analysis::{Grouping, Loops, Point};
@@ -8,7 +8,7 @@ use crate::forecast::live::word_ranges::WordRanges;
 use crate::function::{Function, Inst, Role};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Blocks in layout order whose innermost loop is the same, from the first instruction of which code comes to the last.
+/// Blocks in layout order with the same innermost loop, from the first instruction that emits code to the last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub(super) first: Inst,
@@ -16,35 +16,35 @@ pub(super) struct Region {
     pub(super) is_loop: bool,
 }
 
-/// What a word does in a region.
+/// State of a word in a region.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WordState {
-    /// How many instructions that are still to be scheduled read it.
+    /// Unscheduled instructions that read the word.
     pub(super) unread: u32,
-    /// The last of the list of its readers, one up; 0 where there is none.
+    /// Index plus one of the last entry in the word's list of readers; 0 without readers.
     pub(super) readers: u32,
-    /// The last of its restarts so far, one up, while readers are counted.
+    /// Index plus one of the word's last restart so far, while readers are counted.
     pub(super) restart: u32,
     pub(super) is_live: bool,
-    /// It is read behind the region, or in the loop's next turn.
+    /// Whether the word is read after the region, or in the loop's next iteration.
     pub(super) stays: bool,
 }
 
 impl Region {
-    /// The most that is live in the region in the order of the code.
+    /// Returns the highest pressure of the region in the order of the code.
     pub(super) fn in_order(&self, pressures: &WordPressures) -> LiveWords {
         let WordPressures { all, varying, .. } = pressures;
         LiveWords { all: all.most_between(self.first, self.end), varying: varying.most_between(self.first, self.end) }
     }
 
-    /// What is live where the region starts or where its last instruction writes, whichever is more: no order has less
-    /// at once, because what is live there comes in, or stays.
+    /// Returns the pressure at the start of the region or where its last instruction writes, whichever is more. No
+    /// order has a lower pressure, because these words are live at the start or at the end.
     pub(super) fn at_ends(&self, pressures: &WordPressures) -> LiveWords {
         let WordPressures { all, varying, .. } = pressures;
         LiveWords { all: self.more_at_ends(all), varying: self.more_at_ends(varying) }
     }
 
-    /// The same of one pressure; 0 where the region is empty, or nothing is live anywhere.
+    /// The same for one pressure; 0 if the region is empty, or nothing is live anywhere.
     pub(super) fn more_at_ends(&self, pressure: &Pressure) -> u32 {
         if self.first == self.end || pressure.most() == 0 {
             return 0;
@@ -52,37 +52,37 @@ impl Region {
         pressure.before(self.first).max(pressure.behind(Inst(self.end.0 - 1)))
     }
 
-    /// What a stretch of a word, which may start or stop outside, does at the region's ends.
+    /// Returns whether a word's live range enters and leaves the region. The range may start or stop outside.
     fn boundary(&self, function: &Function, (start, stop): (Point, Point)) -> Boundary {
         let (first, end) = (Point::early(self.first), Point::early(self.end));
         if stop <= first || start >= end {
             return Boundary::default();
         }
-        // What comes into a block starts where its first instruction reads; so does what that writes early, which is
-        // taken for the same.
+        // A word that enters a block starts where the first instruction reads. Early-clobber results of that
+        // instruction start there, too, and are treated alike.
         Boundary { comes_in: start < first || is_block_start(function, start), goes_out: stop >= end }
     }
 }
 
-/// What a word does at the ends of a region.
+/// Whether a word is live at the ends of a region.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Boundary {
-    /// It comes from outside.
+    /// Whether it is live at the start.
     comes_in: bool,
-    /// It is read behind the region.
+    /// Whether it is read after the region.
     goes_out: bool,
 }
 
 impl Boundary {
-    /// What the word does at first in a region.
+    /// Returns the word's state at the start of a region.
     pub(super) fn state(self, region: &Region) -> WordState {
-        // What comes into a loop comes round.
+        // A word that enters a loop is live in the next iteration, too.
         let stays = self.goes_out || (region.is_loop && self.comes_in);
         WordState { is_live: self.comes_in, stays, ..WordState::default() }
     }
 }
 
-/// The regions of a function, in order. Memory for one function after another.
+/// The regions of a function, in order. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(super) struct Regions {
     regions: IndexVec<RegionNumber, Region>,
@@ -94,7 +94,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// Becomes the regions of a function. O(blocks).
+    /// Finds the regions of a function. O(blocks).
     pub(super) fn compute(&mut self, function: &Function, loops: &Loops) {
         self.regions.clear();
         let mut before = None;
@@ -107,8 +107,8 @@ impl Regions {
             before = Some(innermost);
         }
         for region in self.regions.iter_mut() {
-            // What the first instruction writes early counts as coming in, and what the last one writes as read behind
-            // the region, with debug values around them, too.
+            // Early-clobber results of the first instruction count as live at the start, and results of the last
+            // instruction as read after the region, even with debug values around them.
             let mut code = (region.first.0..region.end.0).map(Inst).filter(|&inst| is_code(function, inst));
             let (first, last) = (code.next(), code.next_back());
             region.first = first.unwrap_or(region.end);
@@ -116,19 +116,19 @@ impl Regions {
         }
     }
 
-    /// The regions by their numbers.
+    /// Returns the regions by their numbers.
     pub(super) fn all(&self) -> &IndexVec<RegionNumber, Region> {
         &self.regions
     }
 
-    /// Finds the words that are live somewhere in each region. O(instructions, words and what is found).
+    /// Finds the words that are live somewhere in each region. O(instructions, words and the words found).
     pub(super) fn find_words(&mut self, input: &Input<'_>) {
         let Self { regions, region_of, found, words, found_restarts, restarts } = self;
         region_of.clear();
         region_of.resize(input.function.num_insts(), regions.next_id());
         let mut previous_end = Inst(0);
         for (number, region) in regions.iter_enumerated() {
-            // With the debug values ahead of it.
+            // Includes the debug values before the region.
             region_of.range_mut(previous_end..region.end).fill(number);
             previous_end = region.end;
         }
@@ -142,7 +142,7 @@ impl Regions {
                     found_restarts.push((region_of[start.inst()], (start.inst(), word)));
                 }
                 let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region);
-                // Of several stretches, one may start where another stops.
+                // One of several ranges may start where another stops.
                 if let Some((last, (_, boundary))) = found[first_found..].last_mut()
                     && at <= *last
                 {
@@ -162,28 +162,29 @@ impl Regions {
         restarts.compute(regions.len(), found_restarts.iter().copied());
     }
 
-    /// Where words of a region are written that hold nothing then, though they did before, in the order of the code.
+    /// Returns the restarts of a region in the order of the code: writes to words that had a value before and have none
+    /// at that point.
     pub(super) fn restarts(&self, region: RegionNumber) -> &[(Inst, Word)] {
         self.restarts.of(region)
     }
 
-    /// The words that [`find_words`](Self::find_words) found in a region, in order, each once, and what they do at its
-    /// ends.
+    /// Returns the words that [`find_words`](Self::find_words) found in a region, in order, each once, and whether they
+    /// are live at its ends.
     pub(super) fn words(&self, region: RegionNumber) -> &[(Word, Boundary)] {
         self.words.of(region)
     }
 }
 
-/// Whether a word that is live up to a point and again from another one on, in the code's order, is so because an
-/// instruction is the last to read its value and another writes a new one, and not because a branch leads elsewhere:
-/// blocks start and end where instructions read. Where several registers hold the word, nothing keeps the readers of one
-/// ahead of the writers of another.
+/// Whether a gap in a word's live range, in the order of the code, is a restart: an instruction is the last to read the
+/// old value and another writes a new value. The gap is no restart if a branch causes it; blocks start and end where
+/// instructions read. It is no restart either if several registers share the word, because readers of one register and
+/// writers of another have no order.
 fn is_restart(word_ranges: &WordRanges, word: Word, end: Point, start: Point) -> bool {
     let is_late = |point: Point| point == Point::late(point.inst());
     is_late(end) && is_late(start) && !word_ranges.is_shared(word)
 }
 
-/// O(log blocks) where an instruction reads, and the debug values at the start of its block.
+/// Whether a point is the start of a block, where its first instruction reads. O(log blocks + debug values there).
 fn is_block_start(function: &Function, point: Point) -> bool {
     let is_first = |inst: Inst| {
         let start = function.block_range(function.block_of(inst)).start;

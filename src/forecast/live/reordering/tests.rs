@@ -1,4 +1,4 @@
-//! Small functions whose best orders are plain.
+//! Small functions with obvious best orders.
 
 use super::{BY_READERS_ABOVE, Input, LiveWords, ReorderedPressure, Reordering};
 use crate::forecast::footprint::RegisterFootprint;
@@ -8,7 +8,8 @@ use crate::forecast::live::word_ranges::WordRanges;
 use crate::function::Function;
 use crate::fuzzing::{Options, explore, lowered_function, reached as explored};
 
-/// What is live at most in the order of the code, and in the scheduler's. An opcode's role stands behind a colon.
+/// Returns the highest pressures in the order of the code and in the scheduler's order. An opcode's role follows a
+/// colon.
 fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, ReorderedPressure) {
     let opcodes: String = opcodes.split(' ').map(|name| format!("opcode {}\n", name.replace(':', " "))).collect();
     let regs = vec!["B32"; regs].join(" ");
@@ -23,7 +24,7 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, ReorderedPressure)
     (pressures.all.most(), Reordering::default().reach(&input))
 }
 
-/// Values that are computed long before they are read are put off: three at once become two.
+/// Values that are computed long before their use are delayed: three live values become two.
 #[test]
 fn definitions_are_put_off() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n\
@@ -32,7 +33,7 @@ fn definitions_are_put_off() {
     assert_eq!((in_order, reordered.all), (3, 2));
 }
 
-/// Sums are formed as soon as both their operands are there.
+/// Sums are computed as soon as both operands are available.
 #[test]
 fn what_frees_registers_is_brought_forward() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n%2 = INT_PTX_SREG_TID_z\n\
@@ -43,8 +44,8 @@ fn what_frees_registers_is_brought_forward() {
     assert_eq!((in_order, reordered.all), (4, 2));
 }
 
-/// Products that stand far behind their operands are formed where these are, rather than kept as what both operands
-/// are computed from.
+/// Products far after their operands are computed directly after them, because a product takes fewer registers than its
+/// operands.
 #[test]
 fn sunk_products_are_brought_back() {
     let column = |first: u32| {
@@ -64,11 +65,11 @@ fn sunk_products_are_brought_back() {
     };
     let (in_order, reordered) = code("");
     assert_eq!((in_order, reordered.all), (8, 5));
-    // Debug values read nothing: what they name is still the products' own.
+    // Debug values read nothing: the products remain the only readers of their operands.
     assert_eq!(code("DBG_VALUE %3, $noreg :: meta\nDBG_VALUE %8, $noreg :: meta\n"), (in_order, reordered));
 }
 
-/// A register that is written again holds nothing between its last reader and that: values are put off all the same.
+/// A register that is written again is dead between its last read and that write, so values can still be delayed.
 #[test]
 fn registers_that_are_written_again() {
     let store = |reg: u32| format!("ST_i32 %{reg} :: write\n");
@@ -80,11 +81,11 @@ fn registers_that_are_written_again() {
     assert_eq!((in_order, reordered.all), (3, 2));
 }
 
-/// Where loads stand far ahead of readers that they share and that all end in the same sums, they go to their readers.
+/// Loads far before shared readers, all of which end in the same sums, move to their readers.
 #[test]
 fn loads_go_to_their_readers() {
     let columns = BY_READERS_ABOVE + 16;
-    // %0 is an address, %1 and %2 are the sums; of each column there are a value, a product and a difference.
+    // %0 is an address, %1 and %2 are the sums. Each column has a value, a product and a difference.
     let reg = |column: u32, which: u32| 3 + 3 * column + which;
     let load = |column| {
         let address = 4 * column;
@@ -108,7 +109,7 @@ fn loads_go_to_their_readers() {
     assert_eq!((in_order, reordered.all), (columns + 4, 5));
 }
 
-/// Loads stay behind stores to whatever memory, so that their results cannot be put off past them.
+/// Loads stay after stores to any memory, so their results cannot be delayed past the stores.
 #[test]
 fn stores_hold_loads() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
@@ -118,7 +119,7 @@ fn stores_hold_loads() {
     assert_eq!(reordered.all, 3);
 }
 
-/// What comes into a loop is live all through it, wherever it is read there.
+/// A word that enters a loop is live in all of it, wherever it is read.
 #[test]
 fn live_round_a_loop() {
     let body = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n\
@@ -128,7 +129,7 @@ fn live_round_a_loop() {
     assert_eq!((reordered.all, reordered.varying_in_loops), (3, 3));
 }
 
-/// What an instruction writes before it reads is not live from where the region starts.
+/// The result of an early-clobber instruction is not live at the start of the region.
 #[test]
 fn early_clobbers_start_where_they_are_written() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\nST_i32 %0 :: write\n\
@@ -137,7 +138,7 @@ fn early_clobbers_start_where_they_are_written() {
     assert_eq!((in_order, reordered.all), (1, 1));
 }
 
-/// At the start of a block it is taken for what comes in, with debug values ahead of it, too.
+/// At the start of a block it counts as live there, even after debug values.
 #[test]
 fn early_clobbers_behind_debug_values() {
     let reordered = |debug: &str| {
@@ -151,7 +152,7 @@ fn early_clobbers_behind_debug_values() {
     assert_eq!(reordered("DBG_VALUE %4, $noreg :: meta\n"), reordered(""));
 }
 
-/// What is reached where each region is scheduled to its end.
+/// Returns the pressures if each region is scheduled to its end.
 fn reach_all(input: &Input<'_>) -> ReorderedPressure {
     let mut reordering = Reordering::default();
     reordering.regions.compute(input.function, &input.footprint.loops);
@@ -167,7 +168,7 @@ fn reach_all(input: &Input<'_>) -> ReorderedPressure {
     reordered
 }
 
-/// Regions that are not scheduled, or not to their end, would have raised nothing.
+/// Regions that are not scheduled, or not to their end, would not raise the maximum.
 #[test]
 fn what_is_left_out_does_not_matter() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
