@@ -1,10 +1,10 @@
-//! What counts first, as an option of the command line.
+//! The order of figures, as a command-line option.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use nvptx_ra::tune::figures::Measure;
 
-/// A measure that has a name.
+/// A measure with its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedMeasure(pub(super) Measure);
 

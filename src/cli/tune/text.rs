@@ -1,4 +1,4 @@
-//! PTX under search: what passes make of its text.
+//! PTX under search, changed by the passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use nvptx_ra::tune::optimisations::Choices;
 
 use super::code::{Code, CodeDescriptions};
 
-/// The option that makes the choices of a profile again.
+/// The command that replays a profile.
 pub(super) const REPLAYED_BY: &str = "nvptx-ra ptx --profile FILE";
 
 const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
@@ -22,22 +22,23 @@ const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     replayed_by: REPLAYED_BY,
 };
 
-/// The checker proves what passes do: a comparison sees only the code that a few launches reach.
+/// The checker proves the passes' changes, because a comparison covers only the code that a few launches reach.
 pub(super) const OPTIONS: &str = "verify";
 
-/// A file of PTX, or a kernel of it.
+/// A PTX module, or one kernel of it.
 pub(super) struct Text {
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
     content: Vec<u8>,
     cpu: String,
     functions: Vec<(String, String)>,
     version: Option<PtxVersion>,
-    /// Whether it is linked later: its functions are what kernels are then, each a part by itself.
+    /// Whether it is linked later. Its functions are then handled like kernels, each by itself.
     is_relocatable: bool,
-    /// Whether kernels may have other names: whoever launches them gets the machine code with their own.
+    /// Whether kernels may have other names, because the machine code gets the original names back before it is
+    /// launched.
     may_have_other_names: bool,
-    /// Whether shared memory of a size that only the launch says is used.
+    /// Whether it uses shared memory of a size that only the launch decides.
     pub(super) sizes_shared_at_launch: bool,
 }
 
@@ -66,17 +67,17 @@ impl Text {
         })
     }
 
-    /// The same, as a linker gets it, if that is so.
+    /// Sets whether it is linked later.
     pub(super) fn for_linker(self, is_relocatable: bool) -> Self {
         Self { is_relocatable, ..self }
     }
 
-    /// The same, whose kernels may have other names, if that is so.
+    /// Sets whether kernels may have other names.
     pub(super) fn with_other_names(self, may_have_other_names: bool) -> Self {
         Self { may_have_other_names, ..self }
     }
 
-    /// The functions with loops that ptxas would unroll in another form, by their names. One run of a pass on the file.
+    /// Returns the names of functions with loops that ptxas would unroll in another form. Runs one pass on the file.
     pub(super) fn with_loops_to_turn(&self) -> Result<BTreeSet<String>, Error> {
         let steps = pipeline(&format!("{LOOP_SHAPE}<loop-shape=all>"))?;
         let output = run_on_ptx(&self.name, &self.content, &PtxRun { steps, options: "", target: &self.cpu })?;
@@ -87,7 +88,7 @@ impl Text {
         Ok(self.functions.iter().zip(&turned).filter_map(is_turned).collect())
     }
 
-    /// Each of some kernels by itself, as PTX.
+    /// Returns each of the kernels as separate PTX.
     pub(super) fn texts_of(&self, kernels: &[&str]) -> Result<Vec<Vec<u8>>, Error> {
         let missing = |kernel| Error::internal("it is no function of the file", None).in_function(kernel);
         let slices = self.module()?.slices(kernels);

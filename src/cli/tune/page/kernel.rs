@@ -9,7 +9,7 @@ use super::{Outcome, Tuned, change, course};
 use crate::kernel_names;
 use crate::page::counted;
 
-/// How many variants are listed.
+/// The number of listed variants.
 const LISTED: usize = 16;
 
 pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is_open: bool) -> Markup {
@@ -107,7 +107,7 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
     }
 }
 
-/// What was tried, the best first: those that count before those that do not, and these before those that ptxas did not take.
+/// Lists the tried variants, the best first: variants that count before others, and variants that ptxas refused last.
 fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let kernel = outcome.kernel;
     let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.objective.allowance);

@@ -1,4 +1,4 @@
-//! What a build is told while a search goes on.
+//! Reports of a search to a build.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -11,23 +11,23 @@ use super::lacks_warps;
 use crate::tune::driver::{EarlyStop, Listener};
 use crate::tune::verdict::UnchangedKernel;
 
-/// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
-/// share of ptxas's work.
+/// The least gain that all variants must have brought on similar kernels, as a fraction of the time, before a kernel is
+/// searched with a share of ptxas's work.
 const LEAST_HOPE: f64 = 0.003;
 
-/// Tells the log of a build how a search goes on.
+/// A listener that writes the progress of a search to a build's log.
 pub(super) struct Log<'a> {
     pub(super) note: &'a (dyn Fn(&str) + Sync),
     pub(super) architecture: &'a Architecture,
     pub(super) objective: &'a Objective,
     /// The kernels with loops that ptxas would unroll in another form.
     pub(super) loops: &'a BTreeSet<String>,
-    /// The kernels that stock shows to have nothing to gain.
+    /// The kernels for which stock shows that there is nothing to gain.
     pub(super) unchanged_kernels: Mutex<Vec<UnchangedKernel>>,
     pub(super) run_limits: RunLimits,
-    /// Is told how many kernels are done.
+    /// Called with the number of completed kernels.
     pub(super) progress: &'a (dyn Fn(usize) + Sync),
-    /// The kernels that are done.
+    /// The completed kernels.
     pub(super) over: Mutex<BTreeSet<String>>,
 }
 
@@ -45,7 +45,7 @@ impl Listener for Log<'_> {
         (self.note)(line.trim_start_matches("nvptx-ra: "));
     }
 
-    /// A stack may be an array's alone.
+    /// A stack may hold only an array.
     fn admits(&self, kernel: &mut Kernel) -> bool {
         let lacks = || lacks_warps(&kernel.stock.ptxas_report, kernel.block, self.architecture);
         let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
@@ -54,7 +54,7 @@ impl Listener for Log<'_> {
         let is_wanted = lacks_something || kernel.has_loops_to_turn;
         let hope = kernel.hope(self.objective);
         let has_hope = self.run_limits.effort.is_none() || hope >= LEAST_HOPE;
-        // Of turned loops nothing was recorded: they are tried in any case.
+        // Nothing was recorded of turned loops, so they are tried in any case.
         kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
         if is_wanted && (has_hope || kernel.has_loops_to_turn) {
             return true;
