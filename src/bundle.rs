@@ -184,7 +184,7 @@ fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
             Err(error) => return Err(Error::file(&folder, &error)),
         }
     }
-    let reason = io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} bundles of {stem} are there already"));
+    let reason = io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} bundles of {stem} exist already"));
     Err(Error::file(parent, &reason))
 }
 

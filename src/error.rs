@@ -78,8 +78,8 @@ impl Error {
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "check the path",
             std::io::ErrorKind::PermissionDenied => "check the permissions",
-            std::io::ErrorKind::InvalidData => "check that it is the file that is meant",
-            _ => "check the path and the space that is left",
+            std::io::ErrorKind::InvalidData => "check that this is the intended file",
+            _ => "check the path and the free space",
         };
         Self::new(ErrorKind::File, format!("{}: {error}", path.display()), remedy)
     }

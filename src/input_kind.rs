@@ -118,12 +118,15 @@ impl InputKind {
     fn remedy(self) -> String {
         let text = match self {
             Self::Assembly | Self::Bitcode | Self::MachineCode if cfg!(not(feature = "llvm")) => {
-                "a build with LLVM reads it, and this one is without"
+                "use a build with LLVM; this build has no LLVM"
             }
-            Self::Ptx => "ptx, tune, report and allocate read it; for all else compile the source with -emit-llvm",
+            Self::Ptx => {
+                "ptx, tune, report and allocate read it; for other commands, compile the source with -emit-llvm"
+            }
             Self::Source => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
             Self::Cubin | Self::FatBinary | Self::Elf | Self::Archive => {
-                "report measures it (from standard input, with --sass); for all else compile the source with -emit-llvm"
+                "report measures it (from standard input, with --sass); for other commands, compile the source with \
+                 -emit-llvm"
             }
             Self::OffloadBundle => {
                 "clang-offload-bundler and llvm-offload-binary unpack it; or compile with \
@@ -134,8 +137,8 @@ impl InputKind {
             Self::Functions => "report, allocate, optimum and replay read it",
             Self::Problem => "allocate reads it",
             Self::Assembly | Self::Bitcode => "compile, tune, report and allocate read it",
-            Self::Json => "stats reads what -nvptx-ra-stats=FILE wrote",
-            Self::Empty => "check the command that should have written it",
+            Self::Json => "stats reads the output of -nvptx-ra-stats=FILE",
+            Self::Empty => "check the command that writes this file",
             Self::Text | Self::Binary => "check that this is the right file",
         };
         text.to_owned()
@@ -146,7 +149,7 @@ impl fmt::Display for InputKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Assembly => "LLVM IR as text",
-            Self::Text => "text of no kind that is known here",
+            Self::Text => "text of unknown kind",
             Self::Bitcode => "bitcode",
             Self::MachineCode => "machine code (.mir)",
             Self::Functions => "functions in text form (.mfv)",
@@ -161,7 +164,7 @@ impl fmt::Display for InputKind {
             Self::Archive => "an archive of object files",
             Self::Compressed(_) => "compressed",
             Self::Empty => "empty",
-            Self::Binary => "binary data of no kind that is known here",
+            Self::Binary => "binary data of unknown kind",
         })
     }
 }
@@ -284,7 +287,7 @@ mod tests {
         assert_eq!(
             error,
             "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; ptx, tune, report and allocate \
-             read it; for all else compile the source with -emit-llvm"
+             read it; for other commands, compile the source with -emit-llvm"
         );
     }
 }

@@ -139,7 +139,7 @@ impl Unfit {
         let verbs = |[first, all]: [&str; 2]| [format!("{first} and {one}"), format!("{all} and {many}")];
         let parts = [
             about(&self.changed, verbs(["has changed", "have changed"]), again),
-            about(&self.ahead, verbs(["needs a later version of PTX", "need a later version of PTX"]), newer),
+            about(&self.ahead, verbs(["needs a later PTX version", "need a later PTX version"]), newer),
             about(&self.limited, verbs(LIMITED), again),
         ];
         let mut parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -214,8 +214,8 @@ impl Profile {
         let is_of_another = ![String::new(), defaults()].contains(&self.defaults);
         let other = (has_chosen && is_of_another).then(|| {
             format!(
-                "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was \
-                found; {again}"
+                "made by another version of nvptx-ra or with other defaults: the PTX may differ from the result of \
+                 the search; {again}"
             )
         });
         let parts: Vec<String> = unfit.warning(fate, again, newer).into_iter().chain(other).collect();
@@ -225,14 +225,18 @@ impl Profile {
     /// Parses a profile. Any malformed text gives an error with the problem and its place.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let broken = |problem: String| {
-            Error::new(ErrorKind::File, problem, "let nvptx-ra tune write it anew; every function gets the defaults")
+            Error::new(
+                ErrorKind::File,
+                problem,
+                "write the profile again with nvptx-ra tune; every function gets the defaults",
+            )
         };
         let profile: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             broken(format!("line {line}: {}", error.message()))
         })?;
         if profile.version != VERSION {
-            return Err(broken(format!("version {}, and this build reads {VERSION}", profile.version)));
+            return Err(broken(format!("version {}, but this build reads version {VERSION}", profile.version)));
         }
         for entry in &profile.functions {
             if entry.maxnreg.is_some_and(|registers| !(1..=255).contains(&registers)) {
@@ -404,8 +408,8 @@ mod tests {
         let by_hand = text.replace(&format!("defaults = \"{}\"\n", defaults()), "");
         assert!(!by_hand.contains("defaults"), "{by_hand}");
         assert_eq!(said(&by_hand, &Unfit::default()), None);
-        let about = "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was \
-            found; tune again";
+        let about = "made by another version of nvptx-ra or with other defaults: the PTX may differ from the result of \
+            the search; tune again";
         assert_eq!(said(&other, &Unfit::default()).as_deref(), Some(about));
         let changed = Unfit { changed: vec!["k".into()], ..Unfit::default() };
         let unused = Profile::parse(&other).expect(&other);
