@@ -25,7 +25,7 @@ pub struct Judgement {
 impl Judgement {
     /// Returns the figures of one kernel that is launched in blocks of this kind.
     pub fn figures(&self, kernel: &str, block: Block, architecture: &Architecture) -> Result<Figures, NoAnswer> {
-        let nothing = || NoAnswer::Refused("ptxas: it makes nothing of the kernel".into());
+        let nothing = || NoAnswer::Refused("ptxas: no machine code for the kernel".into());
         let found = self.kernels.get(kernel).ok_or_else(nothing)?;
         Ok(Figures::new(found.0, found.1, architecture, block))
     }

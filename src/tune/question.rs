@@ -59,8 +59,8 @@ impl std::fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(problem) | Self::Failed(problem) => f.write_str(problem),
-            Self::BrokenOff => f.write_str("it was interrupted"),
-            Self::Later => f.write_str("it has not been asked yet"),
+            Self::BrokenOff => f.write_str("the run was interrupted"),
+            Self::Later => f.write_str("the run is still pending"),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Relocatable {
             return Err(format!("the function '{name}' is new"));
         }
         for (name, before) in &stock.functions {
-            let after = self.functions.get(name).ok_or_else(|| format!("the function '{name}' is gone"))?;
+            let after = self.functions.get(name).ok_or_else(|| format!("the function '{name}' is missing"))?;
             after.check(name, before)?;
         }
         let of = |interface: &BTreeMap<String, usize>, line: &String| interface.get(line).copied().unwrap_or(0);
@@ -60,7 +60,7 @@ impl Relocatable {
             None => Ok(()),
             Some(line) => {
                 let [before, after] = [stock, self].map(|object| of(&object.interface, line));
-                Err(format!("the object has {after} instead of {before} times: {line}"))
+                Err(format!("the object has this line {after} instead of {before} times: {line}"))
             }
         }
     }
@@ -161,8 +161,8 @@ mod tests {
         };
         let reason = |one: Relocatable, other: Relocatable| one.check(&other).expect_err("it differs");
         assert_eq!(reason(of(41, 1), of(40, 1)), "the function 'f' has 41 registers instead of 40");
-        assert_eq!(reason(of(40, 2), of(40, 1)), "the object has 2 instead of 1 times: symbol f");
-        assert_eq!(reason(Relocatable::default(), of(40, 1)), "the function 'f' is gone");
+        assert_eq!(reason(of(40, 2), of(40, 1)), "the object has this line 2 instead of 1 times: symbol f");
+        assert_eq!(reason(Relocatable::default(), of(40, 1)), "the function 'f' is missing");
         assert_eq!(reason(of(40, 1), Relocatable::default()), "the function 'f' is new");
     }
 }
