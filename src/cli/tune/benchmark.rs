@@ -32,8 +32,8 @@ impl Benchmark {
     /// Creates a benchmark from a shell command, in which `{cubin}` and `{kernel}` stand for the measured code.
     pub(super) fn new(command: &str, repetitions: u32, limit: Duration) -> Result<Self, Error> {
         if !command.contains(CUBIN) {
-            let problem = format!("--run='{command}': it does not say where {CUBIN} goes");
-            return Err(Error::new(ErrorKind::Option, problem, "write, say, './bench {cubin} {kernel}'"));
+            let problem = format!("--run='{command}': the placeholder {CUBIN} is missing");
+            return Err(Error::new(ErrorKind::Option, problem, "write './bench {cubin} {kernel}', for example"));
         }
         let folder = Folder::new("run")?;
         Ok(Self { command: command.to_owned(), repetitions, limit, folder, turn: Mutex::new(()) })
@@ -52,15 +52,18 @@ impl Benchmark {
         let mut shell = Command::new("sh");
         shell.args(["-c", &filled]);
         let end = process::run(shell, &output, &errors, Limit::Elapsed(self.limit));
-        let status = end.map_err(|problem| format!("it {problem}"))?.status;
+        let status = end.map_err(|problem| format!("the benchmark {problem}"))?.status;
         let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
         if !status.success() {
             let errors = text(&errors);
-            return Err(format!("it fails: {}", last_line(&errors).unwrap_or("it says nothing on standard error")));
+            return Err(format!(
+                "the benchmark fails: {}",
+                last_line(&errors).unwrap_or("no message on standard error")
+            ));
         }
         let output = text(&output);
-        let line = last_line(&output).ok_or("it prints nothing on standard output")?;
-        last_number(line).ok_or_else(|| format!("no number in its last line, '{line}'"))
+        let line = last_line(&output).ok_or("the benchmark prints nothing on standard output")?;
+        last_number(line).ok_or_else(|| format!("no number in the last line, '{line}'"))
     }
 }
 
@@ -104,9 +107,9 @@ mod tests {
         };
         let length = measure("printf %s {cubin}{kernel} | wc -c", "$HOME;'").map(|timing| timing.median);
         assert_eq!(length, Ok("a 'file'$HOME;'".len() as f64));
-        assert_eq!(measure(": {cubin}; echo no >&2; exit 3", "k"), Err("--run: it fails: no".into()));
-        assert_eq!(measure(": {cubin}; echo fast", "k"), Err("--run: no number in its last line, 'fast'".into()));
-        assert_eq!(measure(": {cubin}", "k"), Err("--run: it prints nothing on standard output".into()));
+        assert_eq!(measure(": {cubin}; echo no >&2; exit 3", "k"), Err("--run: the benchmark fails: no".into()));
+        assert_eq!(measure(": {cubin}; echo fast", "k"), Err("--run: no number in the last line, 'fast'".into()));
+        assert_eq!(measure(": {cubin}", "k"), Err("--run: the benchmark prints nothing on standard output".into()));
         assert!(Benchmark::new("./bench", 3, Duration::ZERO).is_err());
     }
 }

@@ -101,10 +101,10 @@ impl Branches {
             Err(_) if start.elapsed() >= limit || self.was_over(of_ir) => {
                 self.over().insert(of_ir);
                 let problem = format!("LLVM takes more than {} s of CPU time", limit.as_secs());
-                Some(Err(Error::pass(problem, "the variant is lost")))
+                Some(Err(Error::pass(problem, "the variant is discarded")))
             }
             Err(error) => {
-                log::debug!("a fork server is lost: {error}");
+                log::debug!("a fork server failed: {error}");
                 self.lock().insert(of_ir, Front::Alone);
                 None
             }

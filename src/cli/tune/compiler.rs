@@ -69,7 +69,7 @@ impl<'a> Compiler<'a> {
         let context = Context::create();
         let module = codegen::parse(&context, &self.content, self.path)?;
         let of_kernel = |kernel: &str| {
-            let missing = || Error::internal("it is no function of the module", None).in_function(kernel);
+            let missing = || Error::internal("the module has no function with this name", None).in_function(kernel);
             let module = slice(&module, kernel).ok_or_else(missing)?;
             let content = write_bitcode(&module);
             Ok(Self { content: content.into(), functions: self.functions_in(&module), ..self.clone() })
@@ -100,7 +100,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn optimise(&self, context: &Context, module: &Module<'_>) -> Result<(), Error> {
-        let refused = |message| Error::pass(format!("LLVM does not optimise it: {message}"), "see LLVM's message");
+        let refused =
+            |message| Error::pass(format!("LLVM cannot optimise the module: {message}"), "see LLVM's message");
         quietly(context, || self.settings.optimise(module, self.cpu)).map_err(refused)?
     }
 

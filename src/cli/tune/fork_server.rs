@@ -36,8 +36,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let limit = arguments.cpu_seconds;
-    setrlimit(Resource::RLIMIT_CPU, limit, limit)
-        .map_err(|error| Error::pass(format!("its CPU time cannot be limited: {error}"), "see the system's limits"))?;
+    setrlimit(Resource::RLIMIT_CPU, limit, limit).map_err(|error| {
+        Error::pass(format!("the CPU time of the server cannot be limited: {error}"), "check the system's limits")
+    })?;
     let lost = |error: io::Error| Error::file("standard input".as_ref(), &error);
     let listener = UnixListener::from(io::stdin().as_fd().try_clone_to_owned().map_err(lost)?);
     let (mut owner, _) = listener.accept().map_err(lost)?;

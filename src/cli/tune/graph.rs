@@ -59,8 +59,8 @@ pub(super) fn write_step(tuning: &Tuning<'_>, planned: &Planned<'_>, path: &Path
     let place = path.display();
     let said = match runs {
         0 => "nothing left to run: without --ninja, the same command writes the result\n".to_owned(),
-        1 => format!("1 run left: let Ninja run {place}, then give the same command again\n"),
-        runs => format!("{runs} runs left: let Ninja run {place}, then give the same command again\n"),
+        1 => format!("1 run left: run {place} with Ninja, then repeat this command\n"),
+        runs => format!("{runs} runs left: run {place} with Ninja, then repeat this command\n"),
     };
     if input::is_stream(path) {
         say!("nvptx-ra: {}", said.trim_end());

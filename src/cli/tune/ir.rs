@@ -17,7 +17,7 @@ use super::stock::{STOCK_LIMIT, limit_of_variants};
 
 const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     stock: "by LLVM",
-    refused: "on the code that LLVM makes without the passes",
+    refused: "on LLVM's code without the passes",
     kernels: "kernels have the calling convention ptx_kernel",
     replayed_by: "-nvptx-ra-profile=FILE",
 };

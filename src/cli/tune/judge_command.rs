@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptxas = Ptxas::new(tools, &arguments.cpu, &arguments.option)?;
     let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
-        let problem = format!("{}: an answer to something else", arguments.output.display());
+        let problem = format!("{}: the answer belongs to another question", arguments.output.display());
         let remedy = "the graph belongs to another version of ptxas or of this tool, or the file has changed; \
             write the graph again with the programs that run it";
         return Err(Error::new(ErrorKind::File, problem, remedy));

@@ -111,7 +111,9 @@ impl Code for LinkedCode<'_> {
         }
         let (output, unfit) = link_on_ptx(OWN, &text, &self.others, profile, OPTIONS, self.cpu())?;
         match unfit.changed.first() {
-            Some(name) => Err(Error::internal("it could be taken by itself alone", None).in_function(name)),
+            Some(name) => {
+                Err(Error::internal("the kernel can be linked only without the others", None).in_function(name))
+            }
             None => Ok(output.text),
         }
     }

@@ -15,7 +15,7 @@ impl ValueEnum for NamedMeasure {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, help) = match self.0 {
-            Measure::Spills => ("spills", "Bytes spilled, each ten times for each loop around it"),
+            Measure::Spills => ("spills", "Spilled bytes, times ten for each enclosing loop"),
             Measure::Warps => ("warps", "Warps that an SM holds at once"),
             Measure::Local => ("local", "Accesses of local memory"),
             Measure::Instructions => ("instructions", "Machine instructions"),

@@ -112,7 +112,7 @@ const KINDS: [InputKind; 4] = [InputKind::Assembly, InputKind::Bitcode, InputKin
 const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
 
 /// The message on Ctrl-C if the best results so far are written.
-const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing";
+const KEEPS: &str = "nvptx-ra: interrupted; the best results so far are written. A second Ctrl-C writes nothing";
 
 /// The message on Ctrl-C if nothing is written: before the first result, and on a second Ctrl-C.
 const INTERRUPTED: &str =
@@ -260,9 +260,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
     if arguments.keep_partial {
-        let problem =
-            "--keep-partial is no option any more: an interrupted search always writes the best that it has found";
-        return Err(Error::new(ErrorKind::Option, problem, "leave it out"));
+        let problem = "--keep-partial has been removed: an interrupted search always writes the best results so far";
+        return Err(Error::new(ErrorKind::Option, problem, "omit the option"));
     }
     interrupt::watch()?;
     interrupt::end_anyway(INTERRUPTED);
@@ -366,13 +365,13 @@ fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Bo
 /// Parses --shared-cost.
 fn shared_cost(text: &str) -> Result<f64, String> {
     let cost = text.parse().ok().filter(|cost| (0.25..=1.0).contains(cost));
-    cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
+    cost.ok_or_else(|| "must be a number from 0.25 to 1".to_owned())
 }
 
 /// Parses --effort.
 fn effort(text: &str) -> Result<f64, String> {
     let times = text.parse().ok().filter(|times| (0.0..=Effort::MOST_TIMES).contains(times));
-    times.ok_or_else(|| format!("is no number from 0 to {}", Effort::MOST_TIMES))
+    times.ok_or_else(|| format!("must be a number from 0 to {}", Effort::MOST_TIMES))
 }
 
 /// A listener that shows the progress to a user at a terminal.

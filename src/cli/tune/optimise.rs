@@ -80,11 +80,11 @@ pub(super) fn optimised(
     command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
     let end = process::run(command, &errors, &errors, Limit::Computed(limit));
-    let end = end.map_err(|failure| refused(&format!("a process {failure}")))?;
+    let end = end.map_err(|failure| refused(&format!("the process {failure}")))?;
     if !end.status.success() {
         let mut child_error = ChildError::default();
         String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| child_error.hear(line));
-        return Err(refused(child_error.error().unwrap_or("the process ends without a reason")));
+        return Err(refused(child_error.error().unwrap_or("the process ended without a message")));
     }
     Ok((read(&folder.path(OPTIMISED))?, end.computed))
 }

@@ -24,7 +24,7 @@ pub(super) fn check(arguments: &Arguments, output: &Path) -> Result<(), Error> {
     let is_output = |other: &&PathBuf| code.is_some_and(|code| is_same_file(code, other));
     if let Some(other) = arguments.also.iter().find(is_output) {
         let problem = format!("{}: the result would overwrite a file that --also reads", other.display());
-        return Err(Error::new(ErrorKind::Option, problem, "name another file by -o"));
+        return Err(Error::new(ErrorKind::Option, problem, "name another file with -o"));
     }
     let others = [&arguments.profile, &arguments.html, &arguments.ninja].into_iter().flatten().map(PathBuf::as_path);
     code.into_iter().chain(others).try_for_each(output::check)
@@ -61,7 +61,7 @@ pub(super) fn write(
     early_stop: Option<EarlyStop>,
 ) -> Result<Option<ExitCode>, Error> {
     let Some(composed) = compose(tuning)? else {
-        return Err(Error::internal("a run was planned and not done", None));
+        return Err(Error::internal("a run was planned but not executed", None));
     };
     if interrupt::is_interrupted() {
         return Ok(None);

@@ -42,7 +42,7 @@ pub(super) fn spills_for_warps(search: &Search) {
     if let Some((count, kernel, (best, variant, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
-             of {} bytes with {} instead of {} warps{}; --allow-occupancy-loss allows that",
+             of {} bytes with {} instead of {} warps{}; --allow-occupancy-loss allows it",
             count,
             kernel,
             least.spill_bytes(),
@@ -65,7 +65,7 @@ pub(super) fn warps_for_spills(search: &Search) {
     if let Some((count, kernel, (best, more))) = found {
         say!(
             "nvptx-ra: with a few more bytes spilled, {} of the kernels would hold more warps: '{}' would hold {} instead of \
-             {} and spill {} instead of {} bytes; --prefer warps chooses that",
+             {} and spill {} instead of {} bytes; --prefer warps chooses it",
             count,
             kernel,
             more.warps,
@@ -83,7 +83,7 @@ pub(super) fn accesses_for_spills(search: &Search) {
         say!(
             "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
              would have {} instead of {} accesses and {} instead of {} instructions, and spill {} instead of {} bytes; \
-             --allow-spills-for-arrays allows that",
+             --allow-spills-for-arrays allows it",
             count,
             kernel,
             least.sass.local,
@@ -107,8 +107,8 @@ pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
     };
     if let Some((count, kernel, reason)) = told(search, unknown) {
         say!(
-            "nvptx-ra: {count} of the kernels could not be compared in blocks whose size was drawn: '{kernel}': {reason}; \
-             --threads says how many threads their blocks have"
+            "nvptx-ra: {count} of the kernels could not be compared with an assumed block size: '{kernel}': {reason}; \
+             set the block size with --threads"
         );
     }
 }
@@ -141,7 +141,7 @@ pub(super) fn small_comparisons(search: &Search) {
     if let Some((count, kernel, ComparisonCoverage { statements: [ran, all] })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
-             statements ran; `nvptx-ra run` takes the arguments of a launch"
+             statements ran; `nvptx-ra run` accepts the arguments of a launch"
         );
     }
 }
@@ -192,7 +192,8 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         let bytes: u64 = composed.chosen.iter().map(|(_, figures)| figures.shared_spills).sum();
         let _ = writeln!(
             text,
-            "spilling to shared memory: {shared} kernels, which move {bytes} bytes there, ten times for each loop"
+            "spilling to shared memory: {shared} kernels, which move {bytes} bytes there, times ten for each \
+             enclosing loop"
         );
     }
     let gained = |with_limit: bool| {
@@ -229,8 +230,8 @@ impl EarlyStop {
     /// Returns the message for a search that ended in this way.
     pub(super) fn sentence(self) -> &'static str {
         match self {
-            Self::Interruption => "the search was cut by an interruption; this is the best that it had found",
-            Self::Time => "the search was cut because its time was over; this is the best that it had found",
+            Self::Interruption => "the search was interrupted; these are the best results so far",
+            Self::Time => "the search reached its time limit; these are the best results so far",
         }
     }
 }

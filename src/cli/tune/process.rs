@@ -74,7 +74,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Lim
         let is_over = is_over(&child);
         meter.read();
         if is_over {
-            let status = child.wait().map_err(|error| lost(format!("is lost: {error}")))?;
+            let status = child.wait().map_err(|error| lost(format!("cannot be waited for: {error}")))?;
             return match status.signal() {
                 Some(KILL) => Err(lost("was killed".into())),
                 _ => Ok(RunResult { status, computed: meter.computed() }),

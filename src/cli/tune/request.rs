@@ -161,7 +161,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let kernels = known.unknown.len() + count;
     if count > 0 {
         (request.note)(&format!(
-            "{} of {}: the texts are known from earlier searches",
+            "{} of {}: results are known from earlier searches",
             count,
             counted(kernels, "kernel")
         ));
@@ -264,7 +264,7 @@ fn outcome(
     let composed = if tuning.search.kernels.ids().all(is_stock) {
         None
     } else {
-        Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?)
+        Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned but not executed", None))?)
     };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &objective.preference);
@@ -325,13 +325,13 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
     let choices = Profile::parse(profile)?;
     let choices = if request.allowance.uncompared { choices } else { choices.with_own_names() };
     let (output, unfit) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
-    if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
-        return Err(Error::pass(problem, "the text is left as it is"));
+    if let Some(problem) = unfit.warning(["stays unchanged", "stay unchanged"], "remove the profile", "search again") {
+        return Err(Error::pass(problem, "the PTX stays unchanged"));
     }
     let (ptxas, known) = asked(&mut request)?;
     let judged = |ptx: &[u8]| {
         let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Inspection::Disassembler);
-        judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
+        judged.map_err(|reason| Error::pass(reason.to_string(), "the PTX stays unchanged"))
     };
     let before = known.map_or_else(|| judged(request.content), |known| Ok(known.whole()))?;
     let after = judged(&output.text)?;
@@ -351,7 +351,7 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
             figures = figures.with_turned_loops(&as_it_comes);
         }
         if !figures.is_no_worse(&stock, request.allowance) {
-            return Err(Error::pass("the profile makes it worse", "remove the profile").in_function(kernel));
+            return Err(Error::pass("the profile makes the kernel worse", "remove the profile").in_function(kernel));
         }
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
@@ -364,7 +364,7 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
             let (kernel, with_fewer_warps) = (kernel.clone(), None);
             changes.push(ChangedKernel { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
         } else {
-            let (kernel, reason) = (kernel.clone(), "no better by the profile of the text".to_owned());
+            let (kernel, reason) = (kernel.clone(), "no better with the stored profile".to_owned());
             unchanged_kernels.push(UnchangedKernel {
                 kernel,
                 reason,
@@ -395,7 +395,7 @@ fn promising(
     let (mut wanted, mut unchanged_kernels) = (Vec::new(), Vec::new());
     for (name, threads) in text.kernels()? {
         let Some(ptxas_report) = request.measured.get(&name) else {
-            unchanged_kernels.push(UnchangedKernel::unsearched(&name, "it is not assembled"));
+            unchanged_kernels.push(UnchangedKernel::unsearched(&name, "not assembled"));
             continue;
         };
         let block = block(&name, threads, text, request);
@@ -407,7 +407,9 @@ fn promising(
                 Some(nothing_lost(architecture.occupancy(&launch(ptxas_report, block)).warps, architecture.max_warps))
             }
             Scope::GivenUp if has_stack && given_up(ptxas_report, block, architecture) >= GIVEN_UP => None,
-            Scope::GivenUp => Some("a candidate, and ptxas gives no registers up".into()),
+            Scope::GivenUp => {
+                Some("for a candidate, only kernels for which ptxas gives registers up are searched".into())
+            }
         };
         match why_not {
             None => wanted.push(name),

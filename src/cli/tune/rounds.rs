@@ -131,7 +131,7 @@ impl Text {
         {
             return Ok(());
         }
-        Err(NoAnswer::Refused("setmaxnreg may wait for ever with its bounds".into()))
+        Err(NoAnswer::Refused("setmaxnreg may wait for ever with the variant's bounds".into()))
     }
 }
 

@@ -180,16 +180,16 @@ fn what_is_odd(kernels: &[Kernel], wanted: &KernelSelection<'_>, architecture: &
     // A build has no such option, and reports it for each kernel.
     if unknown > 0 && matches!(wanted, KernelSelection::Parts(_)) {
         notes.push(format!(
-            "nvptx-ra: for {unknown} of the kernels only the launch says how much shared memory there is. It counts as zero; \
-             say the size with --dynamic-shared"
+            "nvptx-ra: for {unknown} of the kernels, only the launch decides the size of dynamic shared memory. The \
+             size counts as zero; set it with --dynamic-shared"
         ));
     }
     let too_large: Vec<&Kernel> = kernels.iter().filter(|kernel| kernel.stock.warps == 0).collect();
     if let [kernel, ..] = too_large[..] {
         let launch = launch(&kernel.stock.ptxas_report, kernel.block);
         notes.push(format!(
-            "nvptx-ra: a block of {} of the kernels does not fit on an SM, so these have no warps to lose: a \
-             block of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
+            "nvptx-ra: a block of {} of the kernels does not fit on an SM, so their occupancy does not count: a block \
+             of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
              threads, {REGISTERS} registers and {} bytes",
             too_large.len(),
             kernel_names::short(&kernel.name),
@@ -278,7 +278,7 @@ impl Conditions<'_> {
     ) -> Result<StockKernel, Option<Error>> {
         let refused = |reason: NoAnswer| {
             let problem = format!("{reason}, {}", slice.descriptions().refused);
-            (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
+            (reason != NoAnswer::Later).then(|| Error::pass(problem, "the kernel stays unchanged"))
         };
         let start = cpu_time::of_thread();
         let ptx = slice.compile(&slice.profile(&|_| None))?;

@@ -17,7 +17,7 @@ pub(super) const REPLAYED_BY: &str = "nvptx-ra ptx --profile FILE";
 
 const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     stock: "as given",
-    refused: "on the kernel as it is given",
+    refused: "on the given kernel",
     kernels: "kernels are .entry",
     replayed_by: REPLAYED_BY,
 };
@@ -48,12 +48,8 @@ impl Text {
         let module = Module::read(name, &content)?;
         if module.is_for_debuggers() {
             let problem =
-                format!("{name}: it is compiled for a debugger (.target …, debug), and ptxas does not optimise it");
-            return Err(Error::new(
-                ErrorKind::View,
-                problem,
-                "compile it without -G; -lineinfo keeps its source lines",
-            ));
+                format!("{name}: compiled for a debugger (.target …, debug), so ptxas does not optimise the file");
+            return Err(Error::new(ErrorKind::View, problem, "compile without -G; -lineinfo keeps the source lines"));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -90,7 +86,7 @@ impl Text {
 
     /// Returns each of the kernels as separate PTX.
     pub(super) fn texts_of(&self, kernels: &[&str]) -> Result<Vec<Vec<u8>>, Error> {
-        let missing = |kernel| Error::internal("it is no function of the file", None).in_function(kernel);
+        let missing = |kernel| Error::internal("the file has no function with this name", None).in_function(kernel);
         let slices = self.module()?.slices(kernels);
         kernels.iter().zip(slices).map(|(kernel, slice)| slice.ok_or_else(|| missing(kernel))).collect()
     }
@@ -132,7 +128,7 @@ impl Code for Text {
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let (output, unfit) = replay_on_ptx(&self.name, &self.content, profile, OPTIONS, &self.cpu)?;
         if let Some(kernel) = unfit.limited.first() {
-            let problem = "setmaxnreg may wait for ever with that limit on registers";
+            let problem = "setmaxnreg may wait for ever with this register limit";
             return Err(Error::pass(problem, "choose no maxnreg").in_function(kernel));
         }
         debug_assert!(unfit.is_empty(), "the profile was made for this very text");

@@ -109,7 +109,7 @@ impl Slice<'_> {
         let left = self.limit.saturating_sub(Duration::from_secs(computed.as_secs()));
         if left.is_zero() {
             let problem = format!("LLVM takes more than {} s of CPU time", self.limit.as_secs());
-            return Err(Error::pass(problem, "the variant is lost"));
+            return Err(Error::pass(problem, "the variant is discarded"));
         }
         Ok((made.ptx, left))
     }

@@ -86,7 +86,7 @@ pub(crate) fn offer(with_fewer_warps: Option<&OccupancyTradeoff>) -> String {
     let offer = with_fewer_warps.map(|OccupancyTradeoff { cost, by }| {
         let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
         let warps = counted(cost.warps as usize, "warp");
-        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
+        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss allows it")
     });
     offer.unwrap_or_default()
 }
@@ -99,14 +99,14 @@ pub(super) fn unchanged_kernel(kernel: &Kernel, objective: &Objective) -> Unchan
     let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
     let variants = counted(kernel.tried.len(), "variant");
     let unknown = kernel.block.dynamic_shared.is_none();
-    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
+    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED sets the size" } else { "" };
     let offer = offer(with_fewer_warps(kernel, objective).as_ref());
     let slower = kernel.findings.first_slower();
     let slower = slower.map_or(String::new(), |(_, predicted)| {
-        format!("; what would win by these is predicted {}", predicted.words())
+        format!("; the best variant by these figures is predicted {}", predicted.words())
     });
     if kernel.is_unpaid() {
-        let reason = "no run is worth its price within what the build may cost; NVPTX_RA_EFFORT says how much that is";
+        let reason = "no run is worth its cost within the effort of the build; NVPTX_RA_EFFORT sets the effort";
         return UnchangedKernel { cost: Some(cost), ..UnchangedKernel::unsearched(&kernel.name, reason) };
     }
     let reason = if kernel.is_for_loops_alone {

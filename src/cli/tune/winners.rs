@@ -266,7 +266,7 @@ pub(super) fn slower(search: &Search) -> Option<String> {
 
 /// Returns the comparison of a variant under another name of which only the PTX could be compared.
 fn without_machine_code(compared: Compared) -> Compared {
-    let reason = "ptxas compiles the kernel in another way for its name, and the machine code could not be compared";
+    let reason = "ptxas compiles the kernel differently under another name, and the machine code could not be compared";
     match compared.agreement {
         Agreement::Same => Compared { agreement: Agreement::NotComparable(reason.into()), ..compared },
         _ => compared,
@@ -282,7 +282,7 @@ fn warning(kernel: &str, refused: &DifferingVariant) -> String {
     let report = folder.as_ref().map_or(String::new(), |folder| format!("; please report {}", folder.display()));
     let kernel = kernel_names::readable(kernel);
     format!(
-        "nvptx-ra: warning: kernel '{kernel}': '{variant}' does not compute what stock does, and does not win: \
+        "nvptx-ra: warning: kernel '{kernel}': '{variant}' computes other results than stock, and does not win: \
          {}{report}",
         difference.place
     )

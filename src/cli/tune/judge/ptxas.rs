@@ -112,7 +112,7 @@ impl Ptxas {
             .output()
             .map_err(|error| Error::pass(format!("{}: {error}", tools.ptxas.display()), REMEDY))?;
         if let Some(crash) = crash("ptxas", version.status) {
-            return Err(Error::pass(format!("{}: {crash}, asked for its version", tools.ptxas.display()), REMEDY));
+            return Err(Error::pass(format!("{}: {crash} when run with --version", tools.ptxas.display()), REMEDY));
         }
         if !tools.cuobjdump.is_file() {
             return Err(Error::pass("cuobjdump: not found", REMEDY));

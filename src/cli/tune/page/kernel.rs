@@ -53,7 +53,7 @@ pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is
                         p.note { code { (variant) } " does not win: predicted " (predicted.words()) "." }
                     }
                     @for refused in &kernel.findings.refused {
-                        p.note.warning { code { (refused.variant) } " computes something else: " (refused.difference.place) }
+                        p.note.warning { code { (refused.variant) } " computes other results: " (refused.difference.place) }
                     }
                 }
                 section { h2 { "Course of the search" } (course::of_kernel(tuned, outcome)) }
@@ -75,12 +75,7 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
             after.ptxas_report.shared_bytes,
             "bytes of a block, static",
         ),
-        (
-            "instructions",
-            before.sass.instructions,
-            after.sass.instructions,
-            "of the machine, without those that do nothing",
-        ),
+        ("instructions", before.sass.instructions, after.sass.instructions, "of the machine, without NOPs"),
     ];
     html! {
         table.figures {
@@ -101,7 +96,7 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
         @if after.shared_spills > 0 {
             p.note {
                 "Slots in shared memory move " (counted(usize::try_from(after.shared_spills).unwrap_or(usize::MAX), "byte"))
-                ", ten times for each loop."
+                ", times ten for each enclosing loop."
             }
         }
     }
@@ -136,7 +131,7 @@ fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
                             td.number { (change(figures.sass.instructions, figures.sass.instructions)) }
                             td {
                                 @if **variant == outcome.variant { "▶" }
-                                @else if kernel.findings.has_refused(variant) { "computes something else" }
+                                @else if kernel.findings.has_refused(variant) { "other results than stock" }
                                 @else if let Some(disqualified) = kernel.findings.disqualification_of(variant) { (disqualified.words()) }
                                 @else if !counts(figures) { "worse than before" }
                             }

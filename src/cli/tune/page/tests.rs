@@ -142,14 +142,14 @@ fn shares_of_axes() {
 #[test]
 fn what_is_not_always_there() {
     let plain = page(&tuned(&small()));
-    assert!(!plain.contains("benchmark") && !plain.contains("cut by an interruption"));
+    assert!(!plain.contains("benchmark") && !plain.contains("the search was interrupted"));
     let timing = |median| Some(Timing { median, spread: 0.5 });
     let search = search(&["a", "b"], 4, |_, choice| match choice {
         "stock" => Some(Figures { timing: timing(12.5), ..figures(100, 32, 500) }),
         _ => Some(Figures { timing: timing(10.25), ..figures(90, 32, 500) }),
     });
     let timed = page(&Tuned { early_stop: Some(EarlyStop::Interruption), ..tuned(&search) });
-    assert!(timed.contains("12.5 → 10.25") && timed.contains("cut by an interruption"), "{timed}");
+    assert!(timed.contains("12.5 → 10.25") && timed.contains("the search was interrupted"), "{timed}");
 }
 
 /// With many kernels, only the one with the largest gain is open. Long searches have short lists.

@@ -60,9 +60,9 @@ impl Listener for Log<'_> {
             return true;
         }
         let reason = if is_wanted {
-            format!("the recorded kernels that are like it gained {:.1} % by all that is tried", 100.0 * hope)
+            format!("similar recorded kernels gained {:.1} % by all variants", 100.0 * hope)
         } else {
-            "its stack is an array's, and it lacks no warps for want of registers".into()
+            "the stack holds only arrays, and registers do not limit the warps".into()
         };
         let mut unchanged_kernels = self.unchanged_kernels.lock().unwrap_or_else(PoisonError::into_inner);
         unchanged_kernels.push(UnchangedKernel::unsearched(&kernel.name, &reason));
@@ -80,8 +80,8 @@ impl Listener for Log<'_> {
         let reason = match early_stop {
             None => return,
             Some(EarlyStop::Interruption) => "the search was interrupted",
-            Some(EarlyStop::Time) => "the time for the search is over",
+            Some(EarlyStop::Time) => "the search reached its time limit",
         };
-        (self.note)(&format!("{reason}: the best that was found so far is taken"));
+        (self.note)(&format!("{reason}: the best result so far is used"));
     }
 }

@@ -60,14 +60,14 @@ impl Ptxas {
         let finished = process::run(disassembler, listing, listing, Limit::Computed(limit));
         let status = finished.map_err(|failure| self.lost("cuobjdump", &failure))?.status;
         if !status.success() {
-            let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
+            let refused = || "cuobjdump: the output of ptxas is refused; use both from the same CUDA toolkit".into();
             return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));
         }
         let listing = fs::read(listing).map_err(|error| self.failed(&"cuobjdump", &error))?;
         let code = listing::read(&String::from_utf8_lossy(&listing));
         if let Some((name, sass)) = code.iter().find(|(name, sass)| own.get(*name) != Some(sass)) {
             self.reads_well.store(false, Ordering::Relaxed);
-            log::debug!("{name}: the disassembler has {sass:?}, its bits are read as {:?}", own.get(name));
+            log::debug!("{name}: the disassembler counts {sass:?}, the own reader {:?}", own.get(name));
         }
         self.has_compared.store(true, Ordering::Relaxed);
         Ok(code)
