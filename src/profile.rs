@@ -62,7 +62,7 @@ pub struct Entry {
     pub linked: Option<Linked>,
 }
 
-/// The attribute value that leaves a function as LLVM makes it. It has no other options beside it.
+/// The attribute value that leaves a function as LLVM makes it. No other option may accompany it.
 pub const OFF: &str = "off";
 
 /// The option that keeps the last branches of loops, and the prefix of all options for the form of loops.

@@ -162,8 +162,8 @@ impl Figures {
     }
 
     /// Whether the figures are no worse than `stock`'s, except where the user allows it. The largest block does not
-    /// shrink, so no launch fails that worked before (more registers make the largest block smaller). ptxas has no more
-    /// complaints.
+    /// shrink, because larger launches, which worked before, would fail: more registers make the largest block smaller.
+    /// ptxas has no more complaints.
     pub fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         (allowance.spills_for_arrays || self.spill_bytes() <= stock.spill_bytes())
             && self.spill_cost() <= stock.spill_cost()

@@ -120,7 +120,7 @@ pub(super) fn compare(
             }
         }
     }
-    // If no launch of stock reaches the point where a variant runs, none will for any variant.
+    // If no launch of stock gets far enough to run a variant, no launch does for any variant.
     let is_stocks = !ends_any && reasons.iter().all(|(is_stocks, _)| *is_stocks);
     let is_whole = reasons.is_empty();
     let agreement = match reasons.into_iter().next() {
