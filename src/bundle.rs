@@ -1,7 +1,7 @@
-//! Bundles: all that is needed to see an internal error again, in a folder of its own.
+//! Bundles: folders that hold all that is needed to reproduce an internal error.
 //!
-//! `report.json` holds the particulars, `function.mfv` the function as the pass met it. `nvptx-ra replay FOLDER` runs
-//! the pass on it again, without LLVM.
+//! `report.json` holds the details. `function.mfv` holds the function as the pass received it. `nvptx-ra replay FOLDER`
+//! runs the pass on the function again, without LLVM.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ pub struct GivenOptions {
 }
 
 impl GivenOptions {
-    /// The same, as the reader of options takes them.
+    /// The same options in the form that the option parser takes.
     pub fn layers(&self) -> Layers<'_> {
         Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
     }
 }
 
-/// The particulars of an internal error.
+/// Details of an internal error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
@@ -48,7 +48,7 @@ pub struct Report {
     pub llvm: String,
     /// The pass that failed.
     pub pass: String,
-    /// The processor that the code is for.
+    /// The target processor.
     pub target: String,
     /// The function's name.
     pub function: String,
@@ -56,25 +56,25 @@ pub struct Report {
     pub options: GivenOptions,
     /// Whether the function was in SSA form.
     pub is_ssa: bool,
-    /// Whether the code generator did not optimise.
+    /// Whether the code generator ran at -O0.
     pub is_o0: bool,
     /// Whether the function was marked `optnone`.
     pub is_optnone: bool,
     /// The diagnostic.
     pub message: String,
-    /// Where a panic came from, where it was caught.
+    /// Backtrace of a panic, from the place where it was caught.
     pub backtrace: String,
 }
 
 impl Report {
-    /// A report of this version of the project.
+    /// Returns a report of this version of the project.
     pub fn new() -> Self {
         Self { version: crate::VERSION.into(), ..Self::default() }
     }
 
-    /// Writes the bundle of an error that is a bug, and names it in the error; other errors stay as they are. The
-    /// folder is the one that the options name, else the system's for temporary files. Where it cannot be written, the
-    /// error still is the one to report, so that only the log tells.
+    /// Writes the bundle of an error that is a bug, and adds its path to the error. Other errors are returned
+    /// unchanged. The folder is the one that the options name, or else the system's folder for temporary files. If the
+    /// bundle cannot be written, the original error is returned, and only the log reports the failure.
     pub fn attach(mut self, error: Error, config: &Config, function: Option<&Function>) -> Error {
         if !error.is_bug() {
             return error;
@@ -93,8 +93,8 @@ impl Report {
         }
     }
 
-    /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where
-    /// the error is that there is none.
+    /// Writes the bundle into a new folder under `parent` and returns the folder. `function` is `None` if the error is
+    /// that there is no function.
     pub fn write(&self, parent: &Path, function: Option<&Function>) -> Result<PathBuf, Error> {
         self.write_to(new_folder(parent, &self.function), function)
     }
@@ -108,7 +108,8 @@ impl Report {
         let json = serde_json::to_string_pretty(self).map_err(|error| Error::internal(error, None))?;
         write(REPORT, &(json + "\n"))?;
         if let Some(function) = function {
-            // A function that broke the pass may be malformed enough to break the printer too: the report still counts.
+            // A function that broke the pass may be malformed enough to break the printer, too. The report is still
+            // useful.
             match catch_unwind(AssertUnwindSafe(|| function.to_string())) {
                 Ok(text) => write(FUNCTION, &text)?,
                 Err(_) => log::warn!("{}: the function cannot be printed", folder.display()),
@@ -118,8 +119,8 @@ impl Report {
     }
 }
 
-/// Writes files of a report on a function into a new folder under `parent`, or where the system keeps temporary files,
-/// and returns the folder.
+/// Writes files of a report on a function into a new folder under `parent`, or under the system's folder for temporary
+/// files. Returns the new folder.
 pub fn keep(parent: Option<&Path>, function: &str, files: &[(&str, &[u8])]) -> Result<PathBuf, Error> {
     let folder = match parent {
         Some(parent) => new_folder(parent, function),
@@ -132,10 +133,10 @@ pub fn keep(parent: Option<&Path>, function: &str, files: &[(&str, &[u8])]) -> R
     Ok(folder)
 }
 
-/// What [`read`] found.
+/// The contents of a bundle, as [`read`] returns them.
 #[derive(Clone, Debug)]
 pub struct Bundle {
-    /// The particulars; those of a bare `.mfv` are unknown and empty.
+    /// The details. They are unknown and empty for a bare `.mfv` file.
     pub report: Report,
     /// The function.
     pub function: Function,
@@ -158,7 +159,7 @@ pub fn read(path: &Path) -> Result<Bundle, Error> {
     Ok(Bundle { report, ..of_text(&text, &text_path)? })
 }
 
-/// A function in text form by itself. `path` is where it is from, for errors.
+/// Parses a function in text form. `path` is its origin, for errors.
 pub fn of_text(text: &str, path: &Path) -> Result<Bundle, Error> {
     let function = Function::parse(text).map_err(|error| {
         let mut error = Error::from(error);
@@ -168,8 +169,8 @@ pub fn of_text(text: &str, path: &Path) -> Result<Bundle, Error> {
     Ok(Bundle { report: Report::default(), function })
 }
 
-/// Makes `nvptx-ra-NAME-N` with the least free N. `create_dir` fails where another process was faster, so that no two
-/// share a folder.
+/// Creates `nvptx-ra-NAME-N` with the lowest free N. `create_dir` fails if another process was faster, so no two
+/// processes share a folder.
 fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
     /// A compiler that fails on every function should not fill the disk.
     const MOST: u32 = 1000;
@@ -183,12 +184,12 @@ fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
             Err(error) => return Err(Error::file(&folder, &error)),
         }
     }
-    let reason = io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} bundles of {stem} are there already"));
+    let reason = io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} bundles of {stem} exist already"));
     Err(Error::file(parent, &reason))
 }
 
-/// A new folder where the system keeps temporary files, which all users share: nobody can guess its name and make it
-/// before, and nobody else may read what is in it.
+/// Creates a folder under the system's folder for temporary files, which all users share. Other users can neither guess
+/// its name in advance nor read its contents.
 fn secret_folder(function: &str) -> Result<PathBuf, Error> {
     use std::os::unix::fs::PermissionsExt as _;
     let prefix = format!("nvptx-ra-{}-", file_stem(function));
@@ -197,7 +198,7 @@ fn secret_folder(function: &str) -> Result<PathBuf, Error> {
     folder.map(tempfile::TempDir::keep).map_err(|error| Error::file(&std::env::temp_dir(), &error))
 }
 
-/// A function's name as part of a file name: short, and without what a path gives a meaning.
+/// Returns a function's name as part of a file name: short, and without characters that have a meaning in a path.
 fn file_stem(function: &str) -> String {
     const LONGEST: usize = 60;
     let safe = |character: char| {
@@ -224,7 +225,7 @@ mod tests {
         builder.finish()
     }
 
-    /// A bundle reads back as it was written, and two of one function do not share a folder.
+    /// A bundle reads back as it was written, and two bundles of one function do not share a folder.
     #[test]
     fn round_trip() {
         let folder = tempfile::tempdir().unwrap();
@@ -239,7 +240,7 @@ mod tests {
         assert!(Config::resolve(&bundle.report.options.layers()).unwrap().verify);
     }
 
-    /// A bundle of an earlier version is read with the names that options have now.
+    /// A bundle of an earlier version is read with the current names of options.
     #[test]
     fn of_before() {
         let folder = tempfile::tempdir().unwrap();
@@ -254,7 +255,7 @@ mod tests {
         assert_eq!([parameters, command_line, attribute], now);
     }
 
-    /// A bug gets a bundle in the folder that the options name; a refusal gets none, and neither does a bug where
+    /// A bug gets a bundle in the folder that the options name. A refusal gets no bundle, and neither does a bug if
     /// nothing can be written.
     #[test]
     fn only_bugs_are_attached() {
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(report().attach(bug.clone(), &nowhere, None), bug);
     }
 
-    /// Where the options name no folder, the bundle is where nobody else can read it, under a name of its own.
+    /// If the options name no folder, the bundle is in a folder with a unique name that other users cannot read.
     #[test]
     fn bundles_in_shared_folders_are_private() {
         use std::os::unix::fs::PermissionsExt as _;
@@ -290,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Other files are kept in folders of the same kind.
+    /// Other files are kept in the same kind of folder.
     #[test]
     fn files_are_kept() {
         let kept = tempfile::tempdir().unwrap();
@@ -308,7 +309,7 @@ mod tests {
         assert!(error.contains("a.ptx"), "{error}");
     }
 
-    /// Without a function the report is written all the same, and reading names what is missing.
+    /// A report without a function is still written, and reading it reports what is missing.
     #[test]
     fn missing_and_malformed_parts_are_named() {
         let kept = tempfile::tempdir().unwrap();

@@ -2,19 +2,19 @@
 
 use crate::index::{EntityIndex, IndexVec};
 
-/// A partition of ids into sets, each named by its lowest member, so that names do not depend on the order of unions.
+/// A partition of ids into sets. Each set is named by its lowest member, so names do not depend on the order of unions.
 #[derive(Clone, Debug)]
 pub(crate) struct DisjointSets<I> {
     parents: IndexVec<I, I>,
 }
 
 impl<I: EntityIndex> DisjointSets<I> {
-    /// `len` sets of one member each.
+    /// Creates `len` sets of one member each.
     pub(crate) fn new(len: usize) -> Self {
         Self { parents: (0..len).map(I::new).collect() }
     }
 
-    /// The name of the set that holds `id`. O(log n) amortised.
+    /// Returns the name of the set that holds `id`. O(log n) amortised.
     #[inline]
     pub(crate) fn find(&mut self, id: I) -> I {
         let mut root = id;
@@ -26,7 +26,7 @@ impl<I: EntityIndex> DisjointSets<I> {
         root
     }
 
-    /// Makes one set of those that hold `a` and `b`.
+    /// Merges the sets that hold `a` and `b`.
     pub(crate) fn unite(&mut self, a: I, b: I) {
         let (a, b) = (self.find(a), self.find(b));
         let (into, from) = if a < b { (a, b) } else { (b, a) };
@@ -39,8 +39,8 @@ mod tests {
     use super::*;
     use crate::function::VReg;
 
-    /// Whatever is united in whatever order, two ids share a set exactly where unions connect them, and the lowest
-    /// names it.
+    /// For any unions in any order, two ids share a set exactly if unions connect them, and the lowest id names the
+    /// set.
     #[test]
     fn sets_are_what_unions_connect() {
         arbtest::arbtest(|u| {

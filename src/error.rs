@@ -1,11 +1,11 @@
-//! The one error type: what went wrong, where, and what to do about it.
+//! The error type of the project: the problem, its place and a remedy.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::printable::one_line;
 
-/// What an [`Error`] is about. It decides who must act: the user, or the authors of this project.
+/// The subject of an [`Error`]. It decides who must act: the user, or the authors of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// An option is unknown or has a value that is not allowed.
@@ -16,48 +16,48 @@ pub enum ErrorKind {
     Pass,
     /// A bug of this project: a panic that was caught, or an invariant that does not hold.
     Internal,
-    /// The checker found that the edits change what the function computes.
+    /// The checker found that the edits change the results of the function.
     Verify,
-    /// A limit does not hold for what was asked for.
+    /// A limit cannot be met.
     Limit,
     /// A file cannot be read or written.
     File,
 }
 
-/// Something went wrong; the function it happened to stays as it was.
+/// An error. The function in which it happened stays unchanged.
 ///
-/// Prints as `nvptx-ra: kernel 'NAME': PROBLEM; REMEDY`, on one line, the kernel only where it is known, and nothing in it
-/// acts on a terminal.
+/// Prints as `nvptx-ra: kernel 'NAME': PROBLEM; REMEDY` on one line, without the kernel if it is unknown. Characters
+/// that a terminal acts on are escaped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nvptx-ra: {}{}; {}", Kernel(.function.as_deref()), one_line(.problem), one_line(.remedy))]
 pub struct Error {
-    /// What it is about.
+    /// The subject of the error.
     pub kind: ErrorKind,
-    /// The machine function in which it happened, where that is known.
+    /// The machine function in which the error happened, if known.
     pub function: Option<String>,
-    /// The place and what is wrong there.
+    /// The place, and what is wrong there.
     pub problem: String,
-    /// What to do, or what is allowed.
+    /// What to do, or which values are allowed.
     pub remedy: String,
 }
 
 impl Error {
-    /// An error of a kind, not yet bound to a function.
+    /// Creates an error of a kind, without a function.
     pub fn new(kind: ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { kind, function: None, problem: problem.into(), remedy: remedy.into() }
     }
 
-    /// A function that breaks the rules of the view.
+    /// Creates an error for a function that breaks the rules of the view.
     pub fn view(problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::View, problem, "the function is left as LLVM made it")
     }
 
-    /// A pass that refuses a function.
+    /// Creates an error for a pass that refuses a function.
     pub fn pass(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(ErrorKind::Pass, problem, remedy)
     }
 
-    /// A bug of this project. `location` is the source file and line, as a panic reports it.
+    /// Creates an error for a bug of this project. `location` is the source file and line, as a panic reports it.
     pub fn internal(message: impl fmt::Display, location: Option<&str>) -> Self {
         let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
         Self::new(
@@ -67,44 +67,44 @@ impl Error {
         )
     }
 
-    /// An edit that the checker refuses.
+    /// Creates an error for an edit that the checker refuses.
     pub fn verify(problem: impl Into<String>) -> Self {
         let problem = format!("the checker refuses the edits: {}", problem.into());
         Self::new(ErrorKind::Verify, problem, "the function is left as LLVM made it; please report this")
     }
 
-    /// A file that cannot be read or written.
+    /// Creates an error for a file that cannot be read or written.
     pub fn file(path: &Path, error: &std::io::Error) -> Self {
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "check the path",
             std::io::ErrorKind::PermissionDenied => "check the permissions",
-            std::io::ErrorKind::InvalidData => "check that it is the file that is meant",
-            _ => "check the path and the space that is left",
+            std::io::ErrorKind::InvalidData => "check that this is the intended file",
+            _ => "check the path and the free space",
         };
         Self::new(ErrorKind::File, format!("{}: {error}", path.display()), remedy)
     }
 
-    /// The same error, in a function. A function that is known already stays.
+    /// Adds the function to the error. A function that is already known stays.
     #[must_use]
     pub fn in_function(mut self, name: &str) -> Self {
         self.function.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// The same error, whose particulars were written to a bundle at `path`.
+    /// Adds the path of the bundle that holds the error's details.
     #[must_use]
     pub fn with_bundle(mut self, path: &Path) -> Self {
         self.remedy = format!("the function is left as LLVM made it; please report {}", path.display());
         self
     }
 
-    /// Whether the fault lies with this project, so that a bundle is worth writing.
+    /// Whether the error is a bug of this project, which deserves a bundle.
     pub fn is_bug(&self) -> bool {
         matches!(self.kind, ErrorKind::Internal | ErrorKind::Verify)
     }
 }
 
-/// `kernel 'NAME': `, or nothing.
+/// Prints `kernel 'NAME': `, or nothing.
 struct Kernel<'a>(Option<&'a str>);
 
 impl fmt::Display for Kernel<'_> {
@@ -127,14 +127,14 @@ mod tests {
         assert_eq!(error.to_string(), "nvptx-ra: kernel 'k': too | many copies; raise copy-limit");
     }
 
-    /// What a file or a name holds does not reach the terminal as it is.
+    /// Control characters from a file or a name do not reach the terminal unescaped.
     #[test]
     fn control_characters_are_escaped() {
         let error = Error::pass("found '\u{1b}[31m'", "\u{9b}").in_function("k\u{7}");
         assert_eq!(error.to_string(), "nvptx-ra: kernel 'k\\u{7}': found '\\u{1b}[31m'; \\u{9b}");
     }
 
-    /// Without a kernel nothing stands in its place, and the first kernel that is named stays.
+    /// Without a kernel nothing is printed in its place. The first kernel that is named stays.
     #[test]
     fn kernel_is_optional_and_kept() {
         let error = Error::view("block 3: no terminator");
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(error.in_function("a").in_function("b").function.as_deref(), Some("a"));
     }
 
-    /// A bug says where it happened and which bundle to send; a refusal is no bug.
+    /// A bug reports where it happened and which bundle to send. A refusal is no bug.
     #[test]
     fn bugs_name_place_and_bundle() {
         let error = Error::internal("index out of bounds", Some("src/coalesce/mod.rs:7")).with_bundle(Path::new("/b"));

@@ -1,16 +1,16 @@
-//! Index newtypes and the dense vectors that only they can index.
+//! Index newtypes, and dense vectors that only these newtypes can index.
 //!
-//! Every entity of a function (block, instruction, virtual register …) is a dense `u32` id. A newtype for each keeps a
-//! block from indexing the registers; "none" is `Option`, never a magic number.
+//! Every entity of a function (block, instruction, virtual register …) is a dense `u32` id. With a newtype for each
+//! entity, a block cannot index the registers. A missing id is `None` of an `Option`, never a magic number.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut, Range};
 
 /// A dense id: a newtype over `u32` made by [`define_index!`](crate::define_index).
 pub trait EntityIndex: Copy + Eq + Ord + std::fmt::Debug {
-    /// The id with the number `index`.
+    /// Returns the id with the number `index`.
     fn new(index: usize) -> Self;
-    /// The number of the id.
+    /// Returns the number of the id.
     fn index(self) -> usize;
 }
 
@@ -58,12 +58,12 @@ pub struct IndexVec<I, T> {
 }
 
 impl<I: EntityIndex, T> IndexVec<I, T> {
-    /// An empty vector.
+    /// Creates an empty vector.
     pub fn new() -> Self {
         Self::from(Vec::new())
     }
 
-    /// `len` copies of `value`.
+    /// Creates a vector of `len` copies of `value`.
     pub fn filled(value: T, len: usize) -> Self
     where
         T: Clone,
@@ -78,7 +78,7 @@ impl<I: EntityIndex, T> IndexVec<I, T> {
         id
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.raw.len()
     }
@@ -88,52 +88,52 @@ impl<I: EntityIndex, T> IndexVec<I, T> {
         self.raw.is_empty()
     }
 
-    /// The id that the next [`push`](Self::push) returns.
+    /// Returns the id that the next [`push`](Self::push) returns.
     pub fn next_id(&self) -> I {
         I::new(self.raw.len())
     }
 
-    /// The entry at `id`, if there is one.
+    /// Returns the entry at `id`, if there is one.
     pub fn get(&self, id: I) -> Option<&T> {
         self.raw.get(id.index())
     }
 
-    /// All ids, in order.
+    /// Returns all ids, in order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
         (0..self.raw.len()).map(I::new)
     }
 
-    /// All entries, in order of their ids.
+    /// Returns all entries, in order of their ids.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.raw.iter()
     }
 
-    /// All entries, mutable, in order of their ids.
+    /// Returns all entries, mutable, in order of their ids.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.raw.iter_mut()
     }
 
-    /// All ids with their entries, in order.
+    /// Returns all ids with their entries, in order.
     pub fn iter_enumerated(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
         self.raw.iter().enumerate().map(|(index, value)| (I::new(index), value))
     }
 
-    /// The entries of a range of ids.
+    /// Returns the entries of a range of ids.
     pub fn range(&self, range: Range<I>) -> &[T] {
         &self.raw[range.start.index()..range.end.index()]
     }
 
-    /// The entries of a range of ids, mutable.
+    /// Returns the entries of a range of ids, mutable.
     pub fn range_mut(&mut self, range: Range<I>) -> &mut [T] {
         &mut self.raw[range.start.index()..range.end.index()]
     }
 
-    /// The entries as a slice.
+    /// Returns the entries as a slice.
     pub fn as_slice(&self) -> &[T] {
         &self.raw
     }
 
-    /// Makes the vector `len` long, new entries being `value`.
+    /// Makes the vector `len` long. New entries are `value`.
     pub fn resize(&mut self, len: usize, value: T)
     where
         T: Clone,
@@ -141,17 +141,17 @@ impl<I: EntityIndex, T> IndexVec<I, T> {
         self.raw.resize(len, value);
     }
 
-    /// Appends what an iterator has.
+    /// Appends the values of an iterator.
     pub fn extend(&mut self, values: impl IntoIterator<Item = T>) {
         self.raw.extend(values);
     }
 
-    /// Drops all entries and keeps the memory.
+    /// Removes all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.raw.clear();
     }
 
-    /// Makes room for `additional` more entries.
+    /// Reserves memory for `additional` more entries.
     pub fn reserve(&mut self, additional: usize) {
         self.raw.reserve(additional);
     }

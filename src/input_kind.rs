@@ -1,4 +1,5 @@
-//! What a file holds, told by its content, so that every command takes the same and refuses the rest by its name.
+//! The kind of an input file, recognised by its content. Every command recognises the same kinds and refuses other
+//! kinds by name.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -6,21 +7,21 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
 
-/// What an input holds.
+/// The kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputKind {
     /// LLVM IR as text.
     Assembly,
-    /// Text that says nothing of what it is: comments alone, or nonsense. Who reads text takes it, to say where it is
-    /// wrong.
+    /// Text without a recognisable kind, such as comments alone or nonsense. Commands that read text accept it and
+    /// report where it is wrong.
     Text,
     /// LLVM IR as bitcode, with or without a wrapper.
     Bitcode,
     /// Machine code of LLVM as text.
     MachineCode,
-    /// Functions in our text form.
+    /// Functions in this project's text form.
     Functions,
-    /// An allocation problem in our text form.
+    /// An allocation problem in this project's text form.
     Problem,
     /// PTX.
     Ptx,
@@ -28,25 +29,25 @@ pub enum InputKind {
     Source,
     /// JSON.
     Json,
-    /// Machine code for a GPU.
+    /// Machine code for a GPU (cubin).
     Cubin,
-    /// Several of these and PTX in one.
+    /// A container of cubins and PTX.
     FatBinary,
-    /// An object file or program for something else.
+    /// An object file or program for another machine.
     Elf,
     /// Clang's bundle of code for several targets.
     OffloadBundle,
     /// A library of object files.
     Archive,
-    /// Compressed, and by what program it is unpacked.
+    /// Compressed data, with the command that unpacks it.
     Compressed(&'static str),
-    /// Nothing at all.
+    /// An empty file.
     Empty,
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Binary,
 }
 
-/// What files of other programs begin with.
+/// The first bytes of files of other programs.
 const MAGIC: [(&[u8], InputKind); 14] = [
     (b"BC\xC0\xDE", InputKind::Bitcode),
     (b"\xDE\xC0\x17\x0B", InputKind::Bitcode),
@@ -64,15 +65,15 @@ const MAGIC: [(&[u8], InputKind); 14] = [
     (b"\x7FELF", InputKind::Elf),
 ];
 
-/// Where an ELF file says what machine it is for, and what it says of NVIDIA's GPUs.
+/// The offset of the machine in an ELF file, and its value for NVIDIA's GPUs.
 const ELF_MACHINE: usize = 18;
 const CUDA_MACHINE: [u8; 2] = [190, 0];
 
 impl InputKind {
-    /// So much of a file's beginning is enough to tell.
+    /// The bytes of a file's beginning that suffice to recognise its kind.
     pub const ENOUGH: usize = 1 << 16;
 
-    /// The kind of what begins like `head`. `path` decides where the content does not.
+    /// Returns the kind of a file that begins with `head`. `path` decides if the content does not.
     pub fn of(head: &[u8], path: &Path) -> Self {
         if head.is_empty() {
             return Self::Empty;
@@ -85,7 +86,7 @@ impl InputKind {
         if let Some(kind) = of_first_line(&text) {
             return kind;
         }
-        // What a compiler prints of functions stands among its other messages.
+        // A compiler may print functions between its other messages.
         if text.lines().any(|line| line == "mfv 1") {
             return Self::Functions;
         }
@@ -100,11 +101,11 @@ impl InputKind {
         }
     }
 
-    /// Refuses an input that a command does not take. `name` is the input's, `command` the command's.
+    /// Refuses an input of a kind that a command does not take. `name` is the input's name, `command` the command's.
     ///
     /// # Errors
     ///
-    /// That says what the input is, what the command reads, and what to do.
+    /// States the kind of the input, the kinds that the command reads, and a remedy.
     pub fn check(self, name: &str, command: &str, taken: &[Self]) -> Result<(), Error> {
         if taken.contains(&self) {
             return Ok(());
@@ -113,16 +114,19 @@ impl InputKind {
         Err(Error::new(ErrorKind::View, problem, self.remedy()))
     }
 
-    /// What somebody can do who has this and needs something else.
+    /// Returns the remedy for an input of this kind that a command does not take.
     fn remedy(self) -> String {
         let text = match self {
             Self::Assembly | Self::Bitcode | Self::MachineCode if cfg!(not(feature = "llvm")) => {
-                "a build with LLVM reads it, and this one is without"
+                "use a build with LLVM; this build has no LLVM"
             }
-            Self::Ptx => "ptx, tune, report and allocate read it; for all else compile the source with -emit-llvm",
+            Self::Ptx => {
+                "ptx, tune, report and allocate read it; for other commands, compile the source with -emit-llvm"
+            }
             Self::Source => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
             Self::Cubin | Self::FatBinary | Self::Elf | Self::Archive => {
-                "report measures it (from standard input, with --sass); for all else compile the source with -emit-llvm"
+                "report measures it (from standard input, with --sass); for other commands, compile the source with \
+                 -emit-llvm"
             }
             Self::OffloadBundle => {
                 "clang-offload-bundler and llvm-offload-binary unpack it; or compile with \
@@ -133,8 +137,8 @@ impl InputKind {
             Self::Functions => "report, allocate, optimum and replay read it",
             Self::Problem => "allocate reads it",
             Self::Assembly | Self::Bitcode => "compile, tune, report and allocate read it",
-            Self::Json => "stats reads what -nvptx-ra-stats=FILE wrote",
-            Self::Empty => "check the command that should have written it",
+            Self::Json => "stats reads the output of -nvptx-ra-stats=FILE",
+            Self::Empty => "check the command that writes this file",
             Self::Text | Self::Binary => "check that this is the right file",
         };
         text.to_owned()
@@ -145,7 +149,7 @@ impl fmt::Display for InputKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Assembly => "LLVM IR as text",
-            Self::Text => "text of no kind that is known here",
+            Self::Text => "text of unknown kind",
             Self::Bitcode => "bitcode",
             Self::MachineCode => "machine code (.mir)",
             Self::Functions => "functions in text form (.mfv)",
@@ -160,12 +164,12 @@ impl fmt::Display for InputKind {
             Self::Archive => "an archive of object files",
             Self::Compressed(_) => "compressed",
             Self::Empty => "empty",
-            Self::Binary => "binary data of no kind that is known here",
+            Self::Binary => "binary data of unknown kind",
         })
     }
 }
 
-/// The kinds in words, "a, b or c"; of those that say nothing nothing.
+/// Returns the names of the kinds as "a, b or c", without text of unknown kind.
 fn said(kinds: &[InputKind]) -> String {
     let names: Vec<String> = kinds.iter().filter(|&&kind| kind != InputKind::Text).map(InputKind::to_string).collect();
     match names.split_last() {
@@ -175,8 +179,8 @@ fn said(kinds: &[InputKind]) -> String {
     }
 }
 
-/// The kind that the first line of a text tells that is neither empty nor a comment in one of the languages; none where
-/// it says nothing.
+/// Returns the kind that the first line shows that is neither empty nor a comment in one of the languages. `None` if
+/// the line shows no kind.
 fn of_first_line(text: &str) -> Option<InputKind> {
     let line = first_line(text)?;
     let kinds: [(&[&str], InputKind); 7] = [
@@ -196,12 +200,12 @@ fn of_first_line(text: &str) -> Option<InputKind> {
     found.or((line == "---").then_some(InputKind::MachineCode))
 }
 
-/// What C++ and CUDA begin with, often enough.
+/// Frequent first words of C++ and CUDA files.
 const SOURCE: [&str; 9] =
     ["#include", "#pragma", "#define", "#if", "#undef", "__global__", "template", "namespace", "extern \""];
 
-/// The first line that is neither empty nor a comment. Comments begin with `;` in LLVM IR, with `#` in MIR, and are
-/// those of C in PTX.
+/// Returns the first line that is neither empty nor a comment. Comments begin with `;` in LLVM IR, with `#` in MIR, and
+/// are C comments in PTX.
 fn first_line(mut text: &str) -> Option<&str> {
     loop {
         text = text.trim_start();
@@ -226,7 +230,7 @@ mod tests {
         InputKind::of(head, Path::new("-"))
     }
 
-    /// Each kind is known by its content, whatever its name and whatever comments stand ahead of it.
+    /// Each kind is recognised by its content, whatever its name and the comments before it.
     #[test]
     fn kinds_by_content() {
         let mut elf = *b"\x7FELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\xBE\x00";
@@ -258,7 +262,7 @@ mod tests {
         assert_eq!((of(b"a\0b"), of(b"\xff\xfe")), (InputKind::Binary, InputKind::Binary));
     }
 
-    /// A name decides only where the content does not.
+    /// The name decides only if the content does not.
     #[test]
     fn names_come_second() {
         let named = |text: &str, name: &str| InputKind::of(text.as_bytes(), Path::new(name));
@@ -268,13 +272,13 @@ mod tests {
         assert_eq!(named("define void @f()", "k.mfv"), InputKind::Assembly);
     }
 
-    /// A text that is cut in the middle of a character is text.
+    /// Text that is cut in the middle of a character is text.
     #[test]
     fn cut_characters() {
         assert_eq!(of("nonsense ü".as_bytes().split_last().expect("a byte").1), InputKind::Text);
     }
 
-    /// What is not taken is named, with what is, and what to do.
+    /// The error names the kind that is not taken, the kinds that are taken, and a remedy.
     #[test]
     fn refusals() {
         let taken = [InputKind::Assembly, InputKind::Bitcode];
@@ -283,7 +287,7 @@ mod tests {
         assert_eq!(
             error,
             "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; ptx, tune, report and allocate \
-             read it; for all else compile the source with -emit-llvm"
+             read it; for other commands, compile the source with -emit-llvm"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! nvptx-ra: what happens to registers between LLVM and NVIDIA's ptxas.
+//! nvptx-ra improves register use between LLVM and NVIDIA's ptxas.
 //!
-//! The core (everything but `ffi` and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
-//! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
-//! only; tests/rust/layers.rs lists their layers and enforces them.
+//! The core (everything but `ffi` and the command-line tool) is safe Rust and does not know LLVM. A machine function
+//! comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards only.
+//! tests/rust/layers.rs lists their layers and enforces them.
 
 pub mod addressing;
 pub mod allocate;

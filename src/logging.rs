@@ -1,16 +1,18 @@
-//! Logging, the same in the plugin, the tool and the program in ptxas's place: a line for what each pass has done to a function at
-//! the level `debug`, for each of its decisions at `trace`, and for what becomes of each kernel in ptxas's place at `info`.
+//! Logging of the plugin, the tool and the ptxas wrapper. The level `debug` logs a line for the result of each pass on
+//! a function, `trace` a line for each of its decisions, and `info` a line for the outcome of each kernel in the ptxas
+//! wrapper.
 //!
-//! All of them, and the Python package, read one grammar; tests/golden/log.txt has values and what they mean:
+//! All of them, and the Python package, read the same grammar. tests/golden/log.txt lists values and their meanings:
 //!
 //! ```text
 //! value = PATH | part { "," part }
 //! part  = LEVEL | MODULE | MODULE "=" LEVEL
 //! ```
 //!
-//! What has a slash is a path: what becomes of kernels goes to the end of that file, and passes log nothing. Everything else goes to
-//! standard error. A level is one of log's, in any case. A module is a part of the sources, `nvptx_ra::passes`, and alone means all
-//! of its lines. Of the parts that name a line's module or one above it, the most precise counts.
+//! A value with a slash is a path: the outcomes of kernels are appended to that file, and passes log nothing. All other
+//! lines go to standard error. A level is one of log's levels, in upper or lower case. A module is a Rust module of
+//! this project, such as `nvptx_ra::passes`. A module without a level logs all of its lines. If several parts name a
+//! line's module or a parent of it, the most precise part applies.
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -21,30 +23,30 @@ use log::LevelFilter;
 
 use crate::printable::printable;
 
-/// The environment variable that says what is logged: `debug`, `nvptx_ra::passes=trace` …
+/// The environment variable that selects what is logged: `debug`, `nvptx_ra::passes=trace` …
 pub const VARIABLE: &str = "NVPTX_RA_LOG";
 
-/// What the variable may say, for messages.
+/// The allowed values of the variable, for messages.
 pub const ALLOWED: &str = "off, error, warn, info, debug or trace, for a part alone as in nvptx_ra::passes=trace, several with commas, \
                            or to the path of a file with a slash in it";
 
-/// The module of the lines that say what becomes of kernels in ptxas's place.
+/// The module of the lines that report the outcomes of kernels in the ptxas wrapper.
 const DECISIONS: &str = "nvptx_ra::ptxas";
 
-/// What the variable asks for.
+/// What is logged, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// What becomes of kernels, at the end of a file.
+    /// Outcomes of kernels, appended to a file.
     File(PathBuf),
-    /// Lines of modules up to a level each, on standard error; no name stands for all modules.
+    /// Lines of modules up to a level each, on standard error. The empty name stands for all modules.
     Levels(Vec<(String, LevelFilter)>),
 }
 
 impl Wanted {
-    /// Nothing.
+    /// No logging.
     pub const NOTHING: Self = Self::Levels(Vec::new());
 
-    /// Reads a value; `None` where it is none.
+    /// Parses a value. `None` if the value is malformed.
     pub fn read(value: &OsStr) -> Option<Self> {
         if value.as_encoded_bytes().contains(&b'/') {
             return Some(Self::File(value.into()));
@@ -53,16 +55,16 @@ impl Wanted {
         parts.map(part).collect::<Option<_>>().map(Self::Levels)
     }
 
-    /// What the environment says; nothing where it says what is no value.
+    /// Reads the environment variable. A malformed value logs nothing.
     pub fn of_environment() -> Self {
         std::env::var_os(VARIABLE).and_then(|value| Self::read(&value)).unwrap_or(Self::NOTHING)
     }
 
-    /// Whether standard error is to have what becomes of kernels.
+    /// Whether the outcomes of kernels go to standard error.
     pub fn shows_decisions(&self) -> bool {
         let Self::Levels(levels) = self else { return false };
         let named = levels.iter().filter(|(module, _)| is_in(DECISIONS, module));
-        // The last of several that are as precise.
+        // Of several equally precise parts, the last.
         named.max_by_key(|(module, _)| module.len()).is_some_and(|(_, level)| *level >= LevelFilter::Info)
     }
 }
@@ -85,8 +87,8 @@ fn part(text: &str) -> Option<(String, LevelFilter)> {
     is_ours.then(|| (module.to_owned(), level))
 }
 
-/// Sends what [`VARIABLE`] asks for to standard error; nothing unless it is set, and one line where it has no value that there is.
-/// Later calls do nothing, and neither does the first where the program has a logger already.
+/// Starts to log what [`VARIABLE`] selects to standard error. An unset variable logs nothing, and a malformed value
+/// prints one line. Later calls have no effect. The first call has no effect if the program already has a logger.
 pub fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
@@ -105,7 +107,7 @@ pub fn start() {
         for (module, level) in levels {
             builder.filter(Some(module.as_str()).filter(|module| !module.is_empty()), level);
         }
-        // An error means that the program which loaded the plugin logs already: then its choices hold.
+        // An error means that the program that loaded the plugin has a logger already. Its settings then apply.
         let _ = builder.format_timestamp(None).try_init();
     });
 }
@@ -114,7 +116,7 @@ pub fn start() {
 mod tests {
     use super::*;
 
-    /// Each value means what the list says, which the Python package is tested by, too.
+    /// Each value has the meaning in the list, by which the Python package is tested, too.
     #[test]
     fn values() {
         let list = include_str!("../tests/golden/log.txt").lines().filter(|line| !line.starts_with('#'));

@@ -1,15 +1,15 @@
-//! Text from elsewhere as a terminal may show it.
+//! Escapes for text from elsewhere that is shown on a terminal.
 //!
-//! A message may quote what a file holds, or what LLVM or ptxas says of it. A terminal obeys control characters in such
-//! text, and shows what directional marks surround in another order than it stands.
+//! A message may quote a file, LLVM or ptxas. A terminal obeys control characters in such text, and directional marks
+//! change the order in which it shows the text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A quotation is cut behind so many characters.
+/// The most characters of a quotation. Longer text is cut.
 const LONGEST: usize = 4000;
 
-/// The text with an escape, as in Rust's source, for each character that a terminal acts on. Line breaks and tabs stay.
+/// Escapes each character that a terminal acts on, as in Rust's source. Line breaks and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_acted_on) {
         return Cow::Borrowed(text);
@@ -26,7 +26,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Bytes as text: printable, and with an escape (`\xff`) for each byte that is no part of a character.
+/// Returns bytes as printable text, with an escape (`\xff`) for each byte that is no part of a character.
 pub fn printable_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -38,8 +38,8 @@ pub fn printable_bytes(bytes: &[u8]) -> String {
     text
 }
 
-/// The text on one line, printable and not longer than a message should be: a diagnostic is one line, so that tools can
-/// find it.
+/// Returns the text on one line, printable and cut at the length limit of a message. A diagnostic is one line, so that
+/// tools can find it.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let line = lines.join(" | ");
@@ -49,8 +49,8 @@ pub(crate) fn one_line(text: &str) -> String {
     }
 }
 
-/// Whether a terminal acts on a character instead of showing it: control characters but for line breaks and tabs, and
-/// those that change the direction or the lines of the text around them.
+/// Whether a terminal acts on a character instead of showing it: control characters except line breaks and tabs, and
+/// characters that change the direction or the lines of the text around them.
 fn is_acted_on(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -67,7 +67,7 @@ mod tests {
         text.chars().all(|character| matches!(character, '\n' | '\t') || !character.is_control())
     }
 
-    /// What a terminal acts on is written as an escape; what it shows stays as it is, at no cost.
+    /// Characters that a terminal acts on are escaped. Other text stays unchanged and is not copied.
     #[test]
     fn escapes() {
         let shown = "kernel '_Z1k'\t≥ 24: größer …\n";
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(printable_bytes(b"a\xffb\x1b\xc3\xbc\xe2\x82"), "a\\xffb\\u{1b}ü\\xe2\\x82");
     }
 
-    /// A long text is cut, and says so; a short one is not.
+    /// A long text is cut, with a note. A short text is not cut.
     #[test]
     fn long_texts_are_cut() {
         let long = "ü".repeat(LONGEST + 7);
@@ -89,12 +89,12 @@ mod tests {
         assert_eq!(one_line(" a\r\n\n b\x1b "), "a | b\\u{1b}");
     }
 
-    /// Nothing that comes out has a control character, and what has none goes in and out unchanged.
+    /// The result has no control characters, and text without control characters stays unchanged.
     #[test]
     fn nothing_acts_on_the_terminal() {
         arbtest::arbtest(|u| {
             let bytes: Vec<u8> = u.arbitrary()?;
-            // Random bytes alone are seldom text, and controls are few among characters.
+            // Random bytes are seldom text, and few characters are control characters.
             let text: String = (0..u.int_in_range(0..=50)?)
                 .map(|_| if u.ratio(1, 4)? { Ok(char::from(u.int_in_range(0..=0x9f)?)) } else { u.arbitrary() })
                 .collect::<Result<_, _>>()?;

@@ -1,7 +1,7 @@
-//! Profiles: the choices that `nvptx-ra tune` found for each function, kept in a file and replayed by later builds.
+//! Profiles: the winners of `nvptx-ra tune` for each function, kept in a file and replayed by later builds.
 //!
-//! The file is TOML. A function's hash is that of its LLVM IR, or of its text in PTX, so that choices which were made for
-//! other code are seen.
+//! The file is TOML. Each function has a hash of its LLVM IR or PTX. The hash detects winners that were found for other
+//! code.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,22 +9,22 @@ use crate::config::{Config, OPTIONS, Origin, first_name, read_options};
 use crate::error::{Error, ErrorKind};
 use crate::printable::one_line;
 
-/// The version of the file's form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What a profile holds.
+/// A profile.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The version of the form.
+    /// The version of the file format.
     version: u32,
-    /// The processor that the choices were made for, e.g. `sm_90`.
+    /// The processor of the search, e.g. `sm_90`.
     pub cpu: String,
-    /// [`defaults`] of the build that found the choices; empty where nobody says. A function that a choice leaves alone is
-    /// compiled by the defaults, and so is what a choice does not name.
+    /// [`defaults`] of the build that ran the search, or empty if unknown. The defaults apply to functions without an
+    /// entry, and to options that an entry does not set.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     defaults: String,
-    /// Whether the hashes are of code ahead of LLVM's optimisations, so that clang replays the profile there.
+    /// Whether the hashes are of code before LLVM's optimisations, so that clang replays the profile there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unoptimised: bool,
     /// The functions, in the order of their module.
@@ -32,50 +32,53 @@ pub struct Profile {
     pub functions: Vec<Entry>,
 }
 
-/// The choices for one function.
+/// The winner of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// The hash of its code, as [`hash_of_ir`] has it of LLVM IR; of PTX, see [`functions_of_ptx`](crate::passes::functions_of_ptx).
-    /// Debug information counts for nothing.
+    /// The hash of its code: by [`hash_of_ir`] for LLVM IR, by [`functions_of_ptx`](crate::passes::functions_of_ptx)
+    /// for PTX. Debug information does not count.
     pub hash: String,
-    /// Options as the function attribute `"nvptx-ra"` takes them, or `off`.
+    /// Options in the form of the function attribute `"nvptx-ra"`, or `off`.
     #[serde(deserialize_with = "read_options")]
     pub options: String,
-    /// The most registers that a thread may have, `.maxnreg`; `None` leaves that as it is.
+    /// The most registers of a thread, `.maxnreg`. `None` keeps the kernel's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maxnreg: Option<u32>,
-    /// Whether ptxas may spill to shared memory, `.pragma "enable_smem_spilling"`: in kernels alone.
+    /// Whether ptxas may spill to shared memory, `.pragma "enable_smem_spilling"`. Kernels only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub smem_spilling: bool,
-    /// The fewest blocks on an SM, `.minnctapersm`; `None` leaves that as it is. With it, ptxas does what `setmaxnreg` asks.
+    /// The fewest blocks on an SM, `.minnctapersm`. `None` keeps the kernel's own. With the directive, ptxas obeys
+    /// `setmaxnreg`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minnctapersm: Option<u32>,
     /// Whether ptxas compiles the kernel under another name, [`OtherName`](crate::ptx::OtherName).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub other_name: bool,
-    /// Where the kernel's body comes from, if another compiler made it.
+    /// The source of the kernel's body, if another compiler made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linked: Option<Linked>,
 }
 
-/// The attribute that leaves a function as LLVM makes it. It stands by itself.
+/// The attribute value that leaves a function as LLVM makes it. No other option may accompany it.
 pub const OFF: &str = "off";
 
-/// The option by which loops keep their last branches, and the name of all that say how loops end.
+/// The option that keeps the last branches of loops, and the prefix of all options for the form of loops.
 const LOOPS_AS_THEY_COME: &str = "loop-shape=off";
 const LOOP_SHAPE: &str = "loop-shape=";
 
 impl Entry {
-    /// Whether it changes with how many registers a kernel is entered, for which a kernel with `setmaxnreg` may wait for ever.
+    /// Whether the entry changes the number of registers with which a kernel starts. A kernel with `setmaxnreg` may
+    /// then wait for ever.
     pub fn changes_bounds(&self) -> bool {
         self.maxnreg.is_some() || self.minnctapersm.is_some()
     }
 
-    /// The options as the function attribute that replays the entry. `nvptx-loop-shape` leaves loops alone unless the entry says
-    /// otherwise: so a search judges them. A search has measured what a choice of registers costs, so that nothing is warned of.
+    /// Returns the function attribute that replays the entry. `nvptx-loop-shape` is off unless the entry sets it,
+    /// because a search judges variants without it. Warnings about register choices are off, because the search has
+    /// measured their costs.
     pub fn attribute(&self) -> String {
         if self.options == OFF {
             return OFF.to_owned();
@@ -88,35 +91,36 @@ impl Entry {
     }
 }
 
-/// A kernel's body in another compiler's PTX. The options of the entry are for that body.
+/// A kernel's body in another compiler's PTX. The entry's options apply to that body.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Linked {
     /// The name of the file, for messages.
     pub file: String,
-    /// The hash of the file, as [`fingerprint`] has it.
+    /// The hash of the file, by [`fingerprint`].
     pub hash: String,
-    /// The hash of the code that the body takes the place of, in PTX without white space, comments and source lines.
+    /// The hash of the replaced code, in PTX without white space, comments and source lines.
     pub replaces: String,
 }
 
-/// What lets ptxas spill to shared memory. It stands anywhere in a kernel, once.
+/// The pragma that lets ptxas spill to shared memory. It appears once, anywhere in a kernel.
 pub const SMEM_SPILLING: &str = ".pragma \"enable_smem_spilling\";";
 
-/// Functions that a profile does not fit, by their names: they are left as they are.
+/// Names of functions that a profile does not fit. These functions stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfit {
-    /// Their code is another one than the profile was made for.
+    /// Functions with other code than in the search.
     pub changed: Vec<String>,
-    /// Their choices need a later version of PTX.
+    /// Functions whose entries need a later PTX version.
     pub ahead: Vec<String>,
-    /// Their choices limit registers that `setmaxnreg` moves between warpgroups, which may wait for ever then.
+    /// Functions whose entries limit registers that `setmaxnreg` moves between warpgroups. Their warps may wait for
+    /// ever.
     pub limited: Vec<String>,
-    /// Their bodies are in other files, by these names, which are not at hand.
+    /// Functions with bodies in other files that are not available, with the files' names.
     pub elsewhere: Vec<(String, String)>,
 }
 
-/// What is said of one function with `setmaxnreg` whose registers a choice limits, and of several.
+/// The predicate of a warning about a function with `setmaxnreg` whose registers an entry limits: singular and plural.
 const LIMITED: [&str; 2] = [
     "has setmaxnreg, which may wait for ever with the profile's bounds,",
     "have setmaxnreg, which may wait for ever with the profile's bounds,",
@@ -128,13 +132,14 @@ impl Unfit {
         [&self.changed, &self.ahead, &self.limited].into_iter().all(Vec::is_empty) && self.elsewhere.is_empty()
     }
 
-    /// What is said of these functions; `None` where the profile fits all. `fate` is what becomes of one of them and of
-    /// several, `again` what to do about changed code, and `newer` about a version of PTX.
+    /// Returns the warning about these functions. `None` if the profile fits all. `fate` is what happens to the
+    /// functions, in singular and plural. `again` is the remedy for changed code, and `newer` the remedy for a PTX
+    /// version.
     pub fn warning(&self, [one, many]: [&str; 2], again: &str, newer: &str) -> Option<String> {
         let verbs = |[first, all]: [&str; 2]| [format!("{first} and {one}"), format!("{all} and {many}")];
         let parts = [
             about(&self.changed, verbs(["has changed", "have changed"]), again),
-            about(&self.ahead, verbs(["needs a later version of PTX", "need a later version of PTX"]), newer),
+            about(&self.ahead, verbs(["needs a later PTX version", "need a later PTX version"]), newer),
             about(&self.limited, verbs(LIMITED), again),
         ];
         let mut parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -152,7 +157,7 @@ impl Unfit {
     }
 }
 
-/// What is said of functions that a profile does not fit.
+/// Returns the part of a warning about one list of functions.
 fn about(names: &[String], [one, many]: [String; 2], remedy: &str) -> Option<String> {
     let verb = if names.len() == 1 { one } else { many };
     let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
@@ -160,30 +165,31 @@ fn about(names: &[String], [one, many]: [String; 2], remedy: &str) -> Option<Str
 }
 
 impl Profile {
-    /// A profile for a processor.
+    /// Creates a profile for a processor.
     pub fn new(cpu: &str, functions: Vec<Entry>) -> Self {
         Self { version: VERSION, cpu: cpu.to_owned(), defaults: defaults(), unoptimised: false, functions }
     }
 
-    /// The same for code ahead of LLVM's optimisations.
+    /// Marks the profile as one of code before LLVM's optimisations.
     pub fn of_unoptimised(self) -> Self {
         Self { unoptimised: true, ..self }
     }
 
-    /// The same for other choices.
+    /// Replaces the entries.
     #[must_use]
     pub fn with_functions(self, functions: Vec<Entry>) -> Self {
         Self { functions, ..self }
     }
 
-    /// The same in which kernels keep their own names: only where machine code gets these back may they have others.
+    /// Removes other names from all entries. Kernels may have other names only if the machine code gets the original
+    /// names back.
     #[must_use]
     pub fn with_own_names(mut self) -> Self {
         self.functions.iter_mut().for_each(|entry| entry.other_name = false);
         self
     }
 
-    /// The same with loops as they come; `None` where all stay so anyway.
+    /// Removes loop forms from all entries. `None` if no entry has one.
     pub fn with_loops_as_they_come(&self) -> Option<Self> {
         let without = |entry: &Entry| {
             let options: Vec<&str> =
@@ -194,8 +200,9 @@ impl Profile {
         (functions != self.functions).then(|| self.clone().with_functions(functions))
     }
 
-    /// What there is to say of a replay, which may have chosen for some function; `None` where the profile fits all
-    /// functions, and is of this build if it chose. `fate`, `again` and `newer` are as for [`Unfit::warning`].
+    /// Returns the warning of a replay. `None` if the profile fits all functions and is not known to have other
+    /// defaults, which matter only if the replay used an entry. `fate`, `again` and `newer` are as for
+    /// [`Unfit::warning`].
     pub fn warning(
         &self,
         has_chosen: bool,
@@ -207,25 +214,29 @@ impl Profile {
         let is_of_another = ![String::new(), defaults()].contains(&self.defaults);
         let other = (has_chosen && is_of_another).then(|| {
             format!(
-                "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was \
-                found; {again}"
+                "made by another version of nvptx-ra or with other defaults: the PTX may differ from the result of \
+                 the search; {again}"
             )
         });
         let parts: Vec<String> = unfit.warning(fate, again, newer).into_iter().chain(other).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Reads a profile. An error says what is wrong and where, whatever the text.
+    /// Parses a profile. Any malformed text gives an error with the problem and its place.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let broken = |problem: String| {
-            Error::new(ErrorKind::File, problem, "let nvptx-ra tune write it anew; every function gets the defaults")
+            Error::new(
+                ErrorKind::File,
+                problem,
+                "write the profile again with nvptx-ra tune; every function gets the defaults",
+            )
         };
         let profile: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             broken(format!("line {line}: {}", error.message()))
         })?;
         if profile.version != VERSION {
-            return Err(broken(format!("version {}, and this build reads {VERSION}", profile.version)));
+            return Err(broken(format!("version {}, but this build reads version {VERSION}", profile.version)));
         }
         for entry in &profile.functions {
             if entry.maxnreg.is_some_and(|registers| !(1..=255).contains(&registers)) {
@@ -237,8 +248,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The text that [`parse`](Self::parse) reads back. `replayed_by` is the option that replays it. `notes` stand at its
-    /// head as comments, each on a line.
+    /// Prints the text that [`parse`](Self::parse) reads back. `replayed_by` is the option that replays it. `notes` are
+    /// comment lines at its head.
     pub fn print(&self, replayed_by: &str, notes: &[String]) -> Result<String, Error> {
         let text = toml::to_string(self).map_err(|error| Error::internal(error, None))?;
         let comment = |note: &String| format!("# {}\n", one_line(note));
@@ -246,35 +257,37 @@ impl Profile {
         Ok(format!("# Made by nvptx-ra tune; replayed by {replayed_by}.\n{notes}{text}"))
     }
 
-    /// The entry of a function. O(functions).
+    /// Returns the entry of a function. O(functions).
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.functions.iter().find(|entry| entry.name == name)
     }
 }
 
-/// The version of this build and the defaults of its options, as a [`fingerprint`]. Another name of an option is no other default.
+/// Returns the version of this build, with a [`fingerprint`] of its options' defaults. A renamed option does not change
+/// the fingerprint.
 fn defaults() -> String {
     let config = Config::default();
     let values = OPTIONS.iter().map(|spec| format!("{}={}\n", first_name(spec.name), spec.value(&config)));
     fingerprint(&format!("{}\n{}", env!("CARGO_PKG_VERSION"), values.collect::<String>()))
 }
 
-/// The hash of a function's IR, as LLVM prints it. Debug information counts for nothing, so that a profile fits code that
-/// is compiled with more or less of it.
+/// Returns the hash of a function's IR, as LLVM prints it. Debug information does not count, so a profile also fits
+/// code that is compiled with more or less of it.
 pub fn hash_of_ir(ir: &str) -> String {
     fingerprint(&code_only(&without_debug(ir)))
 }
 
-/// Whether a hash is of a function's IR, as [`hash_of_ir`] has it, or as builds had it for which debug information counted.
+/// Whether a hash is of a function's IR: by [`hash_of_ir`], or as in builds that counted debug information.
 pub fn is_hash_of_ir(hash: &str, ir: &str) -> bool {
     hash == hash_of_ir(ir) || hash == fingerprint(&code_only(ir))
 }
 
-/// What debug information attaches to instructions. Loops have metadata of their own only for their lines, or for hints
-/// whose text the hash does not see either.
+/// Debug information that is attached to instructions. Metadata of loops holds only their lines, or hints whose text is
+/// not part of the hash either.
 const ATTACHED: [&str; 4] = ["!dbg", "!DIAssignID", "!heapallocsite", "!llvm.loop"];
 
-/// A function's IR without debug information: records and calls that say where variables are, and attached metadata.
+/// Removes debug information from a function's IR: records and calls that describe where variables are, and attached
+/// metadata.
 fn without_debug(ir: &str) -> String {
     let mut code = String::with_capacity(ir.len());
     for line in ir.lines() {
@@ -289,7 +302,7 @@ fn without_debug(ir: &str) -> String {
             if !ATTACHED.contains(&word) || words.next_if(is_reference).is_none_or(|next| next.ends_with(',')) {
                 kept.extend((!ATTACHED.contains(&word)).then_some(word));
             } else if let Some(last) = kept.last_mut() {
-                // What was last in a list has no comma behind it.
+                // The last element of a list has no comma after it.
                 *last = last.trim_end_matches(',');
             }
         }
@@ -299,8 +312,8 @@ fn without_debug(ir: &str) -> String {
     code
 }
 
-/// What of a function's IR, as LLVM prints it, says what it computes: without comments, without attributes, to which
-/// tools add some of their own, and without the numbers of metadata, which change with the rest of the module.
+/// Returns the parts of a function's IR that determine its results. Comments are removed, and attributes, to which
+/// tools add their own, and the numbers of metadata, which change with the rest of the module.
 pub fn code_only(ir: &str) -> String {
     let mut code = String::with_capacity(ir.len());
     for line in ir.lines().filter(|line| !line.starts_with(';')) {
@@ -317,14 +330,14 @@ pub fn code_only(ir: &str) -> String {
     code
 }
 
-/// A reference to metadata, `!12`, `!12,` or `!12)`, without its number.
+/// Removes the number from a metadata reference `!12`, `!12,` or `!12)`.
 fn without_number(word: &str) -> &str {
     let number = |rest: &str| rest.trim_end_matches([',', ')']).parse::<u32>().is_ok();
     let is_reference = word.strip_prefix('!').is_some_and(number);
     if is_reference { "!" } else { word }
 }
 
-/// 128 bits that tell texts apart, in hexadecimal: FNV-1a (Fowler, Noll and Vo), the same on every machine.
+/// Returns a 128-bit hash of a text, in hexadecimal: FNV-1a (Fowler, Noll and Vo). It is the same on every machine.
 pub fn fingerprint(text: &str) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -350,7 +363,7 @@ mod tests {
         Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])
     }
 
-    /// Of what code a profile is reads back, too.
+    /// The flag for unoptimised code reads back, too.
     #[test]
     fn code_ahead_of_optimisations() {
         let text = sample().of_unoptimised().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
@@ -368,8 +381,8 @@ mod tests {
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
     }
 
-    /// A profile whose options have values that were removed since is read without these, and with the names that options have
-    /// now. Another name is no other default.
+    /// A profile with option values that were removed since is read without these values, and with the current names of
+    /// options. A renamed option is no other default.
     #[test]
     fn of_before() {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
@@ -380,8 +393,8 @@ mod tests {
         assert_eq!(profile.functions[1..], sample().functions[1..]);
     }
 
-    /// A profile of a build with other defaults may give another PTX, which is said. One that somebody wrote by hand has no
-    /// word of defaults.
+    /// A profile of a build with other defaults may give other PTX, and a warning reports it. A profile that is written
+    /// by hand does not record defaults.
     #[test]
     fn other_defaults() {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
@@ -395,8 +408,8 @@ mod tests {
         let by_hand = text.replace(&format!("defaults = \"{}\"\n", defaults()), "");
         assert!(!by_hand.contains("defaults"), "{by_hand}");
         assert_eq!(said(&by_hand, &Unfit::default()), None);
-        let about = "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was \
-            found; tune again";
+        let about = "made by another version of nvptx-ra or with other defaults: the PTX may differ from the result of \
+            the search; tune again";
         assert_eq!(said(&other, &Unfit::default()).as_deref(), Some(about));
         let changed = Unfit { changed: vec!["k".into()], ..Unfit::default() };
         let unused = Profile::parse(&other).expect(&other);
@@ -404,7 +417,7 @@ mod tests {
         assert_eq!(said(&other, &changed), Some(format!("'k' has changed and stays; tune again; {about}")));
     }
 
-    /// Whatever is broken is said with its place, and is no panic.
+    /// Malformed text gives an error with its place, and no panic.
     #[test]
     fn broken_files() {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
@@ -421,7 +434,7 @@ mod tests {
         }
     }
 
-    /// The hash tells code apart, and does not see the numbers of metadata and attributes.
+    /// The hash distinguishes code, and ignores the numbers of metadata and attributes.
     #[test]
     fn hashes_are_of_code() {
         let ir =
@@ -430,7 +443,7 @@ mod tests {
         assert_eq!(fingerprint(&code_only(ir)), fingerprint(&code_only(&ir.replace("#3 ", ""))));
         assert_eq!(fingerprint(&code_only(ir)), fingerprint(&code_only(&renumbered)));
         assert_ne!(fingerprint(&code_only(ir)), fingerprint(&code_only(&ir.replace("%x, 1", "%x, 2"))));
-        // Debug information counts for nothing, in whatever form it is; code and other metadata count.
+        // Debug information of any form does not count. Code and other metadata count.
         let plain = "define void @k(ptr %p) #3 {\n  %y = load i32, ptr %p, align 4, !tbaa !9\n  br label %2, !x !4\n  ret void\n}\n";
         let debug = "define void @k(ptr %p) #3 !dbg !12 {\n    #dbg_value(ptr %p, !13, !DIExpression(), !15)\n  \
             tail call void @llvm.dbg.value(metadata ptr %p, metadata !13, metadata !DIExpression()), !dbg !15\n  \
@@ -441,7 +454,7 @@ mod tests {
         for (from, to) in [("align 4", "align 8"), ("!tbaa", "!range"), ("i32", "float"), (", !tbaa !9", "")] {
             assert_ne!(hash_of_ir(&debug.replace(from, to)), hash_of_ir(plain), "{from}");
         }
-        // Earlier builds counted it.
+        // Earlier builds counted debug information.
         let earlier = fingerprint(&code_only(debug));
         assert!(is_hash_of_ir(&earlier, debug) && is_hash_of_ir(&hash_of_ir(plain), debug));
         assert!(!is_hash_of_ir(&earlier, plain));

@@ -1,15 +1,15 @@
-//! `NVPTX_RA=off`: the plugin and the programs in other programs' places do nothing. Every other value is somebody else's.
+//! `NVPTX_RA=off` turns off the plugin and the programs that take other programs' places. Every other value is ignored.
 
-/// The variable of the environment.
+/// The environment variable.
 pub const VARIABLE: &str = "NVPTX_RA";
 
-/// Its value that counts.
+/// The value that turns the project off.
 pub const OFF: &str = "off";
 
-/// What warnings end with.
+/// The end of warnings.
 pub const NOTE: &str = "NVPTX_RA=off turns nvptx-ra off";
 
-/// Whether the environment says so.
+/// Whether the environment turns the project off.
 pub fn is_off() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| value == OFF)
 }

@@ -2,30 +2,30 @@
 
 use serde_json::{Value, json};
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// All that could be compared is the same.
+    /// Everything that could be compared is the same.
     Same,
-    /// Nothing can be said, for a reason.
+    /// The comparison was not possible, for a reason.
     NotComparable(String),
-    /// They differ.
+    /// The results differ.
     Different(Difference),
-    /// Nobody has compared them, as the user wants it.
+    /// The user turned the comparison off.
     NotCompared,
 }
 
 /// A difference between a variant and stock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The first place where they differ. Stock is the first program, the variant the second.
+    /// The first place where stock and the variant differ. Stock is the first program, the variant the second.
     pub place: String,
-    /// The command that shows it again, of `stock.ptx` and `variant.ptx` in the folder where it is given.
+    /// The command that reproduces the difference, from `stock.ptx` and `variant.ptx` in the folder where it runs.
     pub command: String,
 }
 
 impl Agreement {
-    /// It in a word or two.
+    /// Returns the result in one or two words.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -35,7 +35,7 @@ impl Agreement {
         }
     }
 
-    /// Why nothing can be said, or where they differ.
+    /// Returns why no comparison was possible, or where the results differ.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Same | Self::NotCompared => None,
@@ -44,12 +44,12 @@ impl Agreement {
         }
     }
 
-    /// It in a word, and the reason.
+    /// Returns the result in a word, with the reason.
     pub fn sentence(&self) -> String {
         self.reason().map_or_else(|| self.word().into(), |reason| format!("{}: {reason}", self.word()))
     }
 
-    /// It as JSON.
+    /// Returns the result as JSON.
     pub fn json(&self) -> Value {
         json!({ "verdict": self.word(), "reason": self.reason() })
     }

@@ -1,21 +1,21 @@
-//! What shows that a variant computes what stock does.
+//! Evidence that a variant computes the same as stock.
 
 use super::agreement::Agreement;
 use super::variant::Variant;
 
-/// What shows that a variant that wins computes what stock does.
+/// Evidence that a winner computes the same as stock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assurance {
-    /// The checker proves what the passes do, and nothing else that the variant chooses bears on the meaning.
+    /// The checker proves the passes' changes, and no other choice of the variant affects results.
     Proved,
-    /// It ran on the CPU as stock does.
+    /// The variant ran on the CPU with the same results as stock.
     Run,
-    /// It could not be compared, and LLVM's optimisations or another compiler had a part in it.
+    /// The variant could not be compared, and its code differs by LLVM's optimisations or another compiler.
     Neither,
 }
 
 impl Assurance {
-    /// That of a variant that was compiled with the checker, by what its comparison came to.
+    /// Returns the evidence for a variant that was compiled with the checker, from the result of its comparison.
     pub fn of(variant: &Variant, agreement: &Agreement) -> Self {
         match agreement {
             _ if variant.is_proved() => Self::Proved,
@@ -24,7 +24,7 @@ impl Assurance {
         }
     }
 
-    /// It in a word.
+    /// Returns the evidence in one word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Proved => "proved",
@@ -33,7 +33,7 @@ impl Assurance {
         }
     }
 
-    /// It, and whether what is proved has run as well.
+    /// Returns the evidence, and whether a proved variant has run as well.
     pub fn words(self, agreement: &Agreement) -> &'static str {
         match (self, agreement) {
             (Self::Proved, Agreement::Same) => "proved, run",

@@ -1,42 +1,42 @@
-//! What a variant may choose, and what a search may have won by it.
+//! The kinds of choices that a variant can make.
 
-/// A kind of choice, apart from the others.
+/// A kind of choice that is independent of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// Another compiler's code.
     Compiler,
-    /// What is inlined and unrolled ahead of LLVM's optimisations.
+    /// Inlining and unrolling before LLVM's optimisations.
     Ahead,
     /// LLVM's optimisations.
     Optimisations,
     /// The order of instructions.
     Order,
-    /// Loads in inline assembly that change places.
+    /// Loads in inline assembly that may be reordered.
     AssemblyLoads,
-    /// SIMD video instructions as they are.
+    /// SIMD video instructions that are not expanded.
     SimdVideo,
-    /// Shared addresses that differ by a number, in registers of their own.
+    /// Separate registers for shared addresses that differ by a constant.
     SharedAddresses,
-    /// Values that are computed again, and predicates kept as bits.
+    /// Rematerialised values, and predicates packed as bits.
     Remat,
     /// `.maxnreg`.
     Limit,
     /// Loops in the form that ptxas unrolls.
     Loops,
-    /// Names of registers, and copies that stay.
+    /// Register names, and copies that are not coalesced.
     Names,
-    /// Values kept in shared memory.
+    /// Values that the passes spill to shared memory.
     Kept,
     /// ptxas's own spills to shared memory.
     SmemSpilling,
-    /// `.minnctapersm`, with which ptxas does what `setmaxnreg` asks.
+    /// `.minnctapersm`, with which ptxas obeys `setmaxnreg`.
     Blocks,
-    /// The name of the kernel, for which ptxas compiles it in another way.
+    /// The kernel's name, which changes how ptxas compiles it.
     KernelName,
 }
 
 impl Axis {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 15] = [
         Self::Compiler,
         Self::Ahead,
@@ -55,14 +55,14 @@ impl Axis {
         Self::KernelName,
     ];
 
-    /// Whether a choice along it is proved to leave alone what a kernel computes.
+    /// Whether choices of this kind are proved not to change a kernel's results.
     pub fn is_proved(self) -> bool {
         match self {
-            // Compilers and LLVM's optimisations work unseen by the checker.
+            // The checker does not see other compilers and LLVM's optimisations.
             Self::Compiler | Self::Ahead | Self::Optimisations => false,
-            // A request for more registers may wait for ever, which only runs tell.
+            // A request for more registers may wait for ever. Only a run shows it.
             Self::Blocks => false,
-            // The PTX is the same, and nothing tells what ptxas makes of it.
+            // The PTX is the same, but ptxas's machine code for it is not checked.
             Self::KernelName => false,
             // The checker proves the edits of the passes.
             Self::Order
@@ -73,17 +73,17 @@ impl Axis {
             | Self::Loops
             | Self::Names
             | Self::Kept
-            // Bounds and options of ptxas leave the meaning of the PTX alone.
+            // Register limits and ptxas options do not change the meaning of PTX.
             | Self::Limit
             | Self::SmemSpilling => true,
         }
     }
 
-    /// Whether a choice along it leaves alone what other files see of a relocatable object: its symbols, how it may be launched, and
-    /// what shared memory it has.
+    /// Whether choices of this kind keep what other files see of a relocatable object: its symbols, its launch bounds
+    /// and its shared memory.
     pub fn is_safe_when_relocatable(self) -> bool {
         match self {
-            // These work on registers, on branches and on the order of instructions.
+            // These change registers, branches and the order of instructions.
             Self::Order
             | Self::AssemblyLoads
             | Self::SimdVideo
@@ -91,15 +91,15 @@ impl Axis {
             | Self::Remat
             | Self::Loops
             | Self::Names => true,
-            // A function may not have what the linker holds against the bounds of kernels of other files.
+            // The linker checks these against the bounds of kernels in other files.
             Self::Limit
             | Self::Blocks
-            // A linker knows a function by its name.
+            // A linker finds a function by its name.
             | Self::KernelName
-            // Slots are new symbols, and take shared memory of which nobody knows how much the linked program has.
+            // Slots are new symbols, and take shared memory. How much shared memory the linked program has is unknown.
             | Self::Kept
             | Self::SmemSpilling
-            // What is inlined decides which symbols there are, and no proof covers it.
+            // Inlining decides which symbols exist, and no proof covers it.
             | Self::Compiler
             | Self::Ahead
             | Self::Optimisations => false,

@@ -1,44 +1,44 @@
-//! The sizes that blocks of a kernel may have, where nobody says how many threads they have: those that its registers and its
-//! shared memory leave. A launch of larger blocks fails, with stock's code, too. So stock's largest block bounds what
-//! variants have to hold: the slots of a variant are for so many threads, and no launch gets fewer warps.
+//! The block sizes that a kernel's registers and shared memory allow, if its number of threads is unknown. A launch of
+//! larger blocks fails, with stock's code, too. Therefore stock's largest block bounds variants: their slots are for
+//! that many threads, and no launch gets fewer warps.
 
 use crate::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK, WARP_SIZE};
 
 /// The most warps of a block.
 const MOST: usize = (MAX_THREADS_PER_BLOCK / WARP_SIZE) as usize;
 
-/// The size of a static array of shared memory is taken as a multiple of this.
+/// Sizes of static shared arrays are multiples of this.
 const STEP: u32 = 16;
 
-/// Warps that an SM holds with blocks of 1 warp, of 2 warps, and so on; 0 where no such block can be launched.
+/// Warps that an SM holds with blocks of 1 warp, of 2 warps, and so on. 0 if no block of that size can be launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockSizes([u8; MOST]);
 
 impl BlockSizes {
-    /// Those of a kernel, by what it takes.
+    /// Computes the block sizes of a kernel from its resources.
     pub fn new(architecture: &Architecture, launch: &Launch) -> Self {
         let held = |at| architecture.occupancy(&of_warps(launch, at as u32 + 1)).warps;
         Self(std::array::from_fn(|at| u8::try_from(held(at)).unwrap_or(u8::MAX)))
     }
 
-    /// The same with blocks of so many warps at most, and with so many more or fewer warps of all that can be launched.
+    /// Limits blocks to `largest` warps, and changes the warps of all launchable sizes by `more`.
     #[cfg(test)]
     pub(super) fn changed(self, largest: u32, more: i8) -> Self {
         let held = |at: usize| self.0[at].max(1).saturating_add_signed(more).max(1);
         Self(std::array::from_fn(|at| if at < largest as usize { held(at) } else { 0 }))
     }
 
-    /// Warps of the largest block; 0 where the size of blocks is known.
+    /// Returns the warps of the largest block. 0 if the block size is known.
     pub fn largest(&self) -> u32 {
         self.0.iter().rposition(|&held| held > 0).map_or(0, |at| at as u32 + 1)
     }
 
-    /// Whether an SM holds no fewer warps than with `stock`, whatever size of those that stock allows the blocks have.
+    /// Whether an SM holds no fewer warps than with `stock`, for each block size that stock allows.
     pub fn hold_no_fewer(&self, stock: &Self) -> bool {
         self.0.iter().zip(&stock.0).all(|(held, stock)| held >= stock)
     }
 
-    /// The bytes of static shared memory that a kernel may have beside its own, so that an SM holds as many blocks of each
+    /// Returns the bytes of static shared memory that can be added to a kernel without fewer blocks on an SM, for each
     /// of these sizes.
     pub fn free_shared(&self, architecture: &Architecture, launch: &Launch) -> u32 {
         let free = |warps| architecture.free_shared(&of_warps(launch, warps), STEP, SHARED_PER_BLOCK);
@@ -58,7 +58,8 @@ mod tests {
         Architecture::by_name("sm_90").expect("is known")
     }
 
-    /// With 255 registers a block has 256 threads at most; eight blocks of one warp share 228 KB, of which each takes 1 KB.
+    /// With 255 registers, a block has at most 256 threads. Eight blocks of one warp share 228 KB, of which each block
+    /// takes 1 KB.
     #[test]
     fn what_registers_leave() {
         let sizes = |registers| BlockSizes::new(hopper(), &Launch::new(registers));
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(BlockSizes::default().largest(), 0);
     }
 
-    /// An array that costs no block of 256 threads costs small ones.
+    /// An array that costs no block of 256 threads may cost small blocks.
     #[test]
     fn an_array_for_the_largest_block() {
         let with = |bytes| Launch { static_shared: bytes, ..Launch::new(255) };

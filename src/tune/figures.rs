@@ -1,4 +1,4 @@
-//! What a kernel costs, as ptxas and the disassembler tell it, and which of two costs is the better.
+//! The figures of a kernel, from ptxas and the disassembler, and their comparison.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use super::ptxas_output::{PtxasReport, Sass};
 use super::timing::Timing;
 use crate::target::machine::{Architecture, Launch};
 
-/// What is compared.
+/// A compared figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Bytes spilled, each ten times for each loop around it.
+    /// Spilled bytes, times ten for each enclosing loop.
     Spills,
-    /// Warps that an SM holds at once.
+    /// Resident warps of an SM.
     Warps,
     /// Accesses of local memory.
     Local,
@@ -25,50 +25,50 @@ pub enum Measure {
 /// All measures, the first the most important one.
 pub type Preference = [Measure; 4];
 
-/// The measures in the order of `first`; those that it does not name come behind, the most expensive first.
+/// Returns the measures in the order of `first`. The other measures follow, the most expensive first.
 pub fn preference(first: &[Measure]) -> Preference {
     let mut all = [Measure::Spills, Measure::Warps, Measure::Local, Measure::Instructions];
     all.sort_by_key(|measure| first.iter().position(|named| named == measure).unwrap_or(first.len()));
     all
 }
 
-/// What may be worse than stock.
+/// Figures in which a variant may be worse than stock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
     /// Fewer resident warps.
     pub fewer_warps: bool,
-    /// Spills, where fewer bytes move to and from local memory in all: an array that moves to registers may take more of them
-    /// than there are.
+    /// Spills, if fewer bytes move to and from local memory in total. An array that moves to registers may need more
+    /// registers than there are.
     pub spills_for_arrays: bool,
-    /// So many more machine instructions, in hundredths of stock's.
+    /// Additional machine instructions, in percent of stock's.
     pub more_instructions: u32,
-    /// A variant that is neither proved to compute what stock does nor has run as stock does.
+    /// A variant that is neither proved nor observed to compute the same as stock.
     pub uncompared: bool,
 }
 
 impl Allowance {
-    /// However many more instructions.
+    /// Any number of additional instructions.
     pub const ANY_INSTRUCTIONS: u32 = u32::MAX;
-    /// For a kernel that its caller times: what costs less for spills may have a few more instructions.
+    /// For a kernel that its caller times: a variant with cheaper spills may have a few more instructions.
     pub const TIMED: Self =
         Self { fewer_warps: false, spills_for_arrays: false, more_instructions: 3, uncompared: false };
 }
 
-/// A block of a kernel, as far as it is known how it is launched.
+/// What is known of a kernel's blocks and their launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// Threads, where the kernel or somebody says how many.
+    /// Threads, if the kernel or the user states them.
     pub threads: Option<u32>,
-    /// Whether the kernel says so itself.
+    /// Whether the kernel itself states its threads.
     pub says_threads: bool,
-    /// Bytes of shared memory that the launch adds to those that the kernel declares; `None` where the kernel leaves it
-    /// to the launch and nobody says.
+    /// Bytes of shared memory that the launch adds to the kernel's declared bytes. `None` if the launch decides and the
+    /// user does not state them.
     pub dynamic_shared: Option<u32>,
 }
 
 impl Block {
-    /// What is known of a kernel's launches: the threads that it says itself, what somebody says of it, and whether it leaves
-    /// the size of shared memory to the launch.
+    /// Combines what is known of a kernel's launches: its own threads, the threads and the dynamic shared bytes that
+    /// the user states, and whether the launch decides the size of shared memory.
     pub fn new(own: Option<u32>, threads: Option<u32>, said: Option<u32>, sizes_shared_at_launch: bool) -> Self {
         Self {
             threads: own.or(threads),
@@ -78,42 +78,43 @@ impl Block {
     }
 }
 
-/// A variant that differs from LLVM's code in the number of instructions alone must have so many less, in hundredths. On
-/// an H200, an order that saves 2 of 383 instructions took a third more time: it separates loads that run side by side.
+/// If a variant differs from LLVM's code only in the number of instructions, it needs this many percent fewer. On an
+/// H200, an order that saves 2 of 383 instructions took a third more time, because it separated loads that run in
+/// parallel.
 const WORTHWHILE: u64 = 2;
 
-/// What a kernel costs.
+/// The figures of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// What ptxas reports.
+    /// ptxas's report.
     pub ptxas_report: PtxasReport,
-    /// What the disassembler counts.
+    /// The disassembler's counts.
     pub sass: Sass,
-    /// Warps that an SM holds at once.
+    /// Resident warps of an SM.
     pub warps: u32,
-    /// What blocks can be launched, where nobody says how many threads a block has.
+    /// The block sizes that can be launched, if the number of threads is unknown.
     pub blocks: BlockSizes,
-    /// Bytes that move to and from spill slots in shared memory in a run.
+    /// Bytes stored to and loaded from spill slots in shared memory during a run.
     pub shared_spills: u64,
-    /// What these cost, in bytes of local memory.
+    /// The cost of these bytes, in bytes of local memory.
     pub shared_spill_cost: u64,
-    /// Whether all that moves to and from local memory costs like spills, arrays included.
+    /// Whether all traffic of local memory costs like spills, arrays included.
     pub counts_arrays: bool,
-    /// Whether machine instructions alone are compared: what is linked later may be called by any kernel, or call any function, and
-    /// nobody knows how many warps an SM holds then.
+    /// Whether only machine instructions are compared. Code that is linked later may be called by any kernel, or call
+    /// any function, so its occupancy is unknown.
     pub counts_instructions_alone: bool,
-    /// Accesses of local memory and instructions that count at least: where loops are unrolled less, functions called
-    /// more often, or optimisations left out, fewer of them stand in the code, and no fewer run.
+    /// Lower bounds of the accesses of local memory and of the instructions that count. With less unrolling, more
+    /// calls, or without an optimisation, the code has fewer of them, but a run does not execute fewer.
     pub least_counts: [u32; 2],
-    /// Machine instructions with loops as they come, where ptxas has unrolled turned loops: its copies are for those who wait, and
+    /// Machine instructions without turned loops, if ptxas has unrolled the turned loops. The copies hide latency, so
     /// their number is no cost.
     pub rolled: Option<u32>,
-    /// What the user's benchmark says, where it was asked.
+    /// The result of the user's benchmark, if it ran.
     pub timing: Option<Timing>,
 }
 
 impl Figures {
-    /// Those of a kernel that is launched in such blocks.
+    /// Computes the figures of a kernel that is launched in blocks of this kind.
     pub fn new(ptxas_report: PtxasReport, sass: Sass, architecture: &Architecture, block: Block) -> Self {
         let launch = launch(&ptxas_report, block);
         let warps = architecture.occupancy(&launch).warps;
@@ -134,34 +135,35 @@ impl Figures {
         }
     }
 
-    /// The same where arrays in local memory count like spills, if that is allowed.
+    /// Counts arrays in local memory like spills, if the allowance permits it.
     pub fn with_arrays(self, allowance: Allowance) -> Self {
         Self { counts_arrays: allowance.spills_for_arrays, ..self }
     }
 
-    /// The same where machine instructions alone are compared, if that is so.
+    /// Sets whether only machine instructions are compared.
     pub fn with_instructions_alone(self, counts_instructions_alone: bool) -> Self {
         Self { counts_instructions_alone, ..self }
     }
 
-    /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
-    /// stock is for these. Where stock spills nothing, what no longer moves to arrays in local memory pays for them.
+    /// Adds the costs of spill slots in shared memory: all additional shared traffic over stock, at `cost` for a byte.
+    /// If stock spills nothing, saved traffic of arrays in local memory pays for the slots.
     pub fn with_slots_in_shared(self, stock: &Self, cost: f64) -> Self {
         let shared_spills = self.sass.shared_traffic.saturating_sub(stock.sass.shared_traffic);
-        // Where arrays cost like spills, fewer of them are gain enough.
+        // If arrays cost like spills, fewer of them are gain enough.
         let of_arrays = if stock.weighted_spills() == 0 { stock.sass.stack_traffic } else { 0 };
         let paid = of_arrays.saturating_sub(self.sass.stack_traffic);
         let shared_spill_cost = ((shared_spills as f64 * cost) as u64).saturating_sub(paid);
         Self { shared_spills, shared_spill_cost, ..self }
     }
 
-    /// Bytes that a thread stores to spill slots and loads from them, in the code.
+    /// Returns the bytes that the code of a thread stores to spill slots and loads from them.
     pub fn spill_bytes(&self) -> u32 {
         self.ptxas_report.spill_store_bytes + self.ptxas_report.spill_load_bytes
     }
 
-    /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows. No launch
-    /// fails for it that did not before: more registers make the largest block smaller. ptxas does not complain of more.
+    /// Whether the figures are no worse than `stock`'s, except where the user allows it. The largest block does not
+    /// shrink, because larger launches, which worked before, would fail: more registers make the largest block smaller.
+    /// ptxas has no more complaints.
     pub fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         (allowance.spills_for_arrays || self.spill_bytes() <= stock.spill_bytes())
             && self.spill_cost() <= stock.spill_cost()
@@ -172,40 +174,40 @@ impl Figures {
                 <= (100 + u64::from(allowance.more_instructions)) * u64::from(stock.instructions())
     }
 
-    /// Machine instructions with one copy of each loop that ptxas unrolls because it was turned.
+    /// Returns the machine instructions, with one copy of each turned loop that ptxas unrolls.
     pub fn instructions(&self) -> u32 {
         self.rolled.unwrap_or(self.sass.instructions)
     }
 
-    /// The same of a variant with turned loops; `as_it_comes` is the variant without. Nothing but the ends of loops differs, so that
-    /// more of the accesses, sums and products that loops are there for are copies of them. Without more of these it is not clear what
-    /// more instructions are, and they count.
+    /// Adjusts the figures of a variant with turned loops. `as_it_comes` is the same variant without turned loops. The
+    /// two differ only in the ends of loops, so additional accesses, sums and products are copies of the loops' own.
+    /// Without additional ones, the origin of additional instructions is unclear, and they count.
     pub fn with_turned_loops(self, as_it_comes: &Self) -> Self {
         let is_unrolled =
             self.sass.work > as_it_comes.sass.work && self.sass.instructions > as_it_comes.sass.instructions;
-        // Where ptxas has unrolled less, fewer instructions are no gain.
+        // If ptxas has unrolled less, fewer instructions are no gain.
         let [local, instructions] = self.least_counts;
         let least_counts = [local, instructions.max(as_it_comes.sass.instructions)];
         Self { rolled: is_unrolled.then_some(as_it_comes.sass.instructions), least_counts, ..self }
     }
 
-    /// What spills cost in a run: bytes by the loops around them. 0 where nothing is spilled.
+    /// Returns the cost of spills in a run: bytes, weighted by the enclosing loops. 0 if nothing is spilled.
     pub fn weighted_spills(&self) -> u64 {
-        // What moves to places of the stack is not all spilled, but where something is, it is paid for alike.
+        // Not all traffic of stack slots is spilled, but if something is spilled, all of it costs the same.
         let costs_nothing = self.spill_bytes() == 0 && !self.counts_arrays;
         if costs_nothing { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
     }
 
-    /// What spills cost in a run, wherever they go.
+    /// Returns the cost of spills in a run, to local and shared memory.
     pub fn spill_cost(&self) -> u64 {
         self.weighted_spills() + self.shared_spill_cost
     }
 
-    /// What is compared, the first difference first; the less the better. With what is spilled stands how many accesses of local
-    /// memory there are, but for a factor of four: an array that moves to registers is more than a step of warps.
+    /// Returns the compared figures in the order of preference. Less is better. Accesses of local memory rank with
+    /// spills, in steps of a factor of four: an array that moves to registers outweighs an occupancy step.
     pub fn rank(&self, preference: &Preference) -> [[u64; 2]; 4] {
         let [local, instructions] = self.counts();
-        // Of equals the one whose loops are unrolled.
+        // Among equals, unrolled loops win.
         let of_instructions = [u64::from(instructions), u64::from(self.rolled.is_none())];
         if self.counts_instructions_alone {
             return [of_instructions, [0; 2], [0; 2], [0; 2]];
@@ -218,39 +220,39 @@ impl Figures {
         })
     }
 
-    /// Accesses of local memory and instructions, as they count.
+    /// Returns the accesses of local memory and the instructions that count.
     pub(super) fn counts(&self) -> [u32; 2] {
         let [local, instructions] = self.least_counts;
         [self.sass.local.max(local), self.instructions().max(instructions)]
     }
 
-    /// The same of a variant of which fewer accesses and instructions are no gain.
+    /// Makes fewer accesses and instructions than stock's no gain.
     pub fn with_counts_of(self, stock: &Self) -> Self {
         Self { least_counts: [stock.sass.local, stock.sass.instructions], ..self }
     }
 
-    /// The same of a variant of which fewer instructions are no gain.
+    /// Makes fewer instructions than stock's no gain.
     pub fn with_instructions_of(self, stock: &Self) -> Self {
         Self { least_counts: [0, stock.sass.instructions], ..self }
     }
 
-    /// Whether it has no more accesses of local memory: where loops and calls differ, more of them may be an array that was
-    /// in registers.
+    /// Whether the kernel has no more accesses of local memory. If loops and calls differ, additional accesses may be
+    /// an array that was in registers.
     pub fn leaves_arrays(&self, stock: &Self) -> bool {
         self.timing.is_some() || self.sass.local <= stock.sass.local
     }
 
-    /// Whether it is better than LLVM's own code: by the benchmark, where there is one.
+    /// Whether the figures are better than stock's: by the benchmark, if it ran.
     pub fn is_better(&self, stock: &Self, preference: &Preference) -> bool {
         match (&self.timing, &stock.timing) {
             (Some(timing), Some(stock)) => timing.is_faster_than(stock),
             (None, None) => self.rank(preference) < stock.rank(preference) && self.is_worthwhile(stock),
-            // What the benchmark did not take is not admissible.
+            // A variant without a benchmark result is not admissible.
             _ => false,
         }
     }
 
-    /// Whether more than a few instructions differ, or loops are unrolled.
+    /// Whether more than a few instructions differ, or turned loops are unrolled.
     fn is_worthwhile(&self, stock: &Self) -> bool {
         let others = |of: &Self| (of.spill_cost(), of.warps, of.counts()[0]);
         let instructions = |of: &Self| u64::from(of.counts()[1]);
@@ -259,8 +261,8 @@ impl Figures {
             || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
     }
 
-    /// The better one first: by the benchmark, where it was asked; what it was not asked of comes behind, so that this is
-    /// an order of all figures.
+    /// Orders the better figures first: by the benchmark, if it ran. Figures without a benchmark result come last, so
+    /// the order is total.
     pub fn compare(&self, other: &Self, preference: &Preference) -> Ordering {
         let by_timing = match (&self.timing, &other.timing) {
             (Some(one), Some(other)) => one.median.total_cmp(&other.median),
@@ -269,7 +271,7 @@ impl Figures {
         by_timing.then_with(|| self.rank(preference).cmp(&other.rank(preference)))
     }
 
-    /// It as JSON.
+    /// Returns the figures as JSON.
     pub fn json(&self) -> Value {
         json!({
             "registers": self.ptxas_report.registers,
@@ -288,7 +290,7 @@ impl Figures {
     }
 }
 
-/// How a kernel is launched, as far as that is known.
+/// Returns what is known of a kernel's launch.
 pub fn launch(ptxas_report: &PtxasReport, block: Block) -> Launch {
     let (static_shared, dynamic_shared) = (ptxas_report.shared_bytes, block.dynamic_shared.unwrap_or(0));
     Launch { threads: block.threads, static_shared, dynamic_shared, ..Launch::new(ptxas_report.registers) }
@@ -298,7 +300,7 @@ pub fn launch(ptxas_report: &PtxasReport, block: Block) -> Launch {
 pub(super) mod tests {
     use super::*;
 
-    /// Figures of which only those matter that are compared.
+    /// Creates figures with the given compared values. The others do not matter.
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         let ptxas_report = PtxasReport { registers: 64, spill_store_bytes: spills, ..PtxasReport::default() };
         let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
@@ -317,8 +319,8 @@ pub(super) mod tests {
         }
     }
 
-    /// A variant is no worse only where it is in each of spills, warps and instructions; of the last two each may be
-    /// allowed.
+    /// A variant is no worse only if spills, warps and instructions are no worse. More instructions and fewer warps can
+    /// each be allowed.
     #[test]
     fn no_worse_in_each() {
         let is_no_worse = |fewer_warps, more_instructions, figures: Figures| {
@@ -336,7 +338,8 @@ pub(super) mod tests {
         assert!(is_no_worse(false, 3, figures(0, 48, 515)) && !is_no_worse(false, 3, figures(0, 48, 516)));
     }
 
-    /// Of a kernel whose blocks may have any size, a variant may not need smaller ones; 64 registers are too few to matter.
+    /// If the block size of a kernel is unknown, a variant may not require smaller blocks. 64 registers are too few to
+    /// matter.
     #[test]
     fn no_launch_fails() {
         let hopper = Architecture::by_name("sm_90").expect("is known");
@@ -356,7 +359,7 @@ pub(super) mod tests {
         assert!(is_no_worse(Some(256), 80, 72));
     }
 
-    /// What ptxas complains of counts as a cost.
+    /// ptxas's complaints count as a cost.
     #[test]
     fn complaints() {
         let with = |advice| {
@@ -369,7 +372,8 @@ pub(super) mod tests {
         assert!(!with(1).is_no_worse(&with(0), allowance));
     }
 
-    /// An array that moves to registers may leave spills behind where that is allowed, but no more than the array itself moved.
+    /// An array that moves to registers may cause spills if that is allowed, but no more bytes than the array itself
+    /// moved.
     #[test]
     fn spills_for_arrays() {
         let with = |spills, stack_traffic, allowance| {
@@ -386,7 +390,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Spills count before warps, warps before instructions, unless the user wants it otherwise.
+    /// Spills count before warps and warps before instructions, unless the user sets another order.
     #[test]
     fn ranks() {
         let rank = |figures: Figures| figures.rank(&preference(&[]));
@@ -398,7 +402,7 @@ pub(super) mod tests {
         assert!(rank(figures(4, 64, 100)) < rank(figures(0, 32, 100)));
     }
 
-    /// A byte that is spilled in a loop costs more than some outside; without spills, the stack's traffic costs
+    /// A byte that is spilled in a loop costs more than several bytes outside. Without spills, stack traffic costs
     /// nothing.
     #[test]
     fn spills_in_loops_cost_more() {
@@ -412,7 +416,7 @@ pub(super) mod tests {
         assert_eq!(with(8, 0).weighted_spills(), 8);
     }
 
-    /// A few instructions less are no reason for other code.
+    /// A few instructions less do not justify other code.
     #[test]
     fn few_instructions_are_not_worthwhile() {
         let is_better = |of: Figures| of.is_better(&figures(0, 32, 500), &preference(&[]));
@@ -421,7 +425,8 @@ pub(super) mod tests {
         assert!(figures(96, 32, 500).is_better(&figures(100, 32, 500), &preference(&[])));
     }
 
-    /// Where loops are unrolled less, fewer instructions and accesses in the code are no gain, but warps and spills are.
+    /// If loops are unrolled less, fewer instructions and accesses in the code are no gain. Fewer spills and more warps
+    /// are.
     #[test]
     fn rolled_loops() {
         let stock = figures(40, 32, 500);
@@ -433,7 +438,7 @@ pub(super) mod tests {
         assert!(fewer.leaves_arrays(&stock) && !stock.leaves_arrays(&fewer));
     }
 
-    /// Copies of loops are no cost and decide between equals; what they take beside instructions counts as ever.
+    /// Copies of loops are no cost, and decide between equals. Other costs of the copies count as usual.
     #[test]
     fn unrolled_loops() {
         let (stock, preference) = (figures(40, 32, 500), preference(&[]));
@@ -453,7 +458,7 @@ pub(super) mod tests {
         assert!(unrolled.compare(&figures(40, 32, 499), &preference).is_gt());
     }
 
-    /// Where an optimisation is left out, fewer instructions in the code are no gain; fewer accesses of local memory are.
+    /// Without an optimisation, fewer instructions in the code are no gain. Fewer accesses of local memory are.
     #[test]
     fn optimisations_left_out() {
         let stock = figures(40, 32, 500);
@@ -465,7 +470,7 @@ pub(super) mod tests {
         assert!(is_better(figures(40, 40, 500)) && is_better(figures(20, 32, 500)));
     }
 
-    /// What moves to shared memory is no gain unless it costs less than what it replaces.
+    /// Spilling to shared memory is no gain unless it costs less than what it replaces.
     #[test]
     fn slots_in_shared_memory_cost_something() {
         let preference = preference(&[]);
@@ -481,7 +486,7 @@ pub(super) mod tests {
         assert!(kept(300).spill_cost() > stock.spill_cost());
     }
 
-    /// Arrays that leave local memory pay for slots, where nothing is spilled without them, and come ahead of a step of warps.
+    /// Arrays that leave local memory pay for slots if stock spills nothing, and outweigh an occupancy step.
     #[test]
     fn arrays_in_local_memory() {
         let preference = preference(&[]);
@@ -500,7 +505,7 @@ pub(super) mod tests {
         assert!(more_warps.compare(&kept(12_000), &warps_first).is_lt());
     }
 
-    /// A benchmark decides alone, and only for what is faster beyond the spread.
+    /// The benchmark alone decides, and only a difference beyond the spread counts as faster.
     #[test]
     fn benchmarks_decide() {
         let timed = |figures: Figures, median, spread| Figures { timing: Some(Timing { median, spread }), ..figures };
@@ -516,8 +521,8 @@ pub(super) mod tests {
         assert_eq!(figures(0, 64, 90).compare(&slow, &preference), Ordering::Greater);
     }
 
-    /// More registers than a step of the occupancy cost warps, but none where the launch's shared memory leaves no room
-    /// for these anyway.
+    /// Registers beyond an occupancy step cost warps, but not if the launch's shared memory already rules these warps
+    /// out.
     #[test]
     fn warps_are_those_of_the_machine() {
         let hopper = Architecture::by_name("sm_90").expect("is known");

@@ -1,4 +1,4 @@
-//! What comparisons with stock say of the variants of a kernel.
+//! The results of comparisons between stock and the variants of a kernel.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use super::assurance::Assurance;
 use super::predicted::Predicted;
 use super::variant::Variant;
 
-/// A variant that does not compute what stock does.
+/// A variant with other results than stock.
 #[derive(Clone, Debug)]
 pub struct DifferingVariant {
     /// The variant.
     pub variant: Variant,
-    /// Where it differs.
+    /// The place where it differs.
     pub difference: Difference,
     /// The folder with the PTX of both.
     pub folder: Option<PathBuf>,
@@ -20,47 +20,48 @@ pub struct DifferingVariant {
     pub is_known: bool,
 }
 
-/// What ran in a comparison.
+/// How much code a comparison executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ComparisonCoverage {
-    /// Statements of stock that ran, and all of them.
+    /// Executed statements of stock, and all of its statements.
     pub statements: [usize; 2],
 }
 
 impl ComparisonCoverage {
-    /// Whether less than a tenth of the statements ran.
+    /// Whether less than a tenth of the statements were executed.
     pub fn is_small(&self) -> bool {
         let [ran, all] = self.statements;
         10 * ran < all
     }
 }
 
-/// What stock and a variant executed in the launches that both ended.
+/// What stock and a variant executed in the launches that both completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Executed {
     /// PTX instructions of warps of stock and of the variant.
     pub instructions: [u64; 2],
-    /// Those that access local memory.
+    /// The PTX instructions of both that access local memory.
     pub local: [u64; 2],
-    /// Machine instructions of warps of both, in the launches that the machine code of both ended; none where no machine
-    /// code ran.
+    /// Machine instructions of warps of both, in the launches that the machine code of both completed. `None` if no
+    /// machine code ran.
     pub machine: Option<[u64; 2]>,
 }
 
 impl Executed {
-    /// How many times as many instructions as stock the variant executes: machine instructions, or else those of PTX.
+    /// Returns the variant's executed instructions as a multiple of stock's: machine instructions if known, else PTX
+    /// instructions.
     pub fn ratio(&self) -> f64 {
         let [stock, variant] = self.machine.unwrap_or(self.instructions);
         variant as f64 / stock.max(1) as f64
     }
 
-    /// Whether the variant executes at most eleven tenths of stock's instructions.
+    /// Whether the variant executes at most 1.1 times stock's instructions.
     pub fn is_no_slower(&self) -> bool {
         let [stock, variant] = self.instructions;
         variant.saturating_mul(10) <= stock.saturating_mul(11)
     }
 
-    /// Whether the variant's machine code executes more than eleven tenths of the instructions of stock's.
+    /// Whether the variant's machine code executes more than 1.1 times the instructions of stock's.
     pub fn is_slower_machine_code(&self) -> bool {
         self.machine.is_some_and(|[stock, variant]| variant.saturating_mul(10) > stock.saturating_mul(11))
     }
@@ -71,27 +72,27 @@ impl Executed {
         variant <= stock
     }
 
-    /// Whether a third of stock's accesses of local memory is gone, or more.
+    /// Whether the variant executes at least a third fewer accesses of local memory than stock.
     pub fn spares_local(&self) -> bool {
         let [stock, variant] = self.local;
         stock > 0 && variant.saturating_mul(3) <= stock.saturating_mul(2)
     }
 }
 
-/// What a comparison of a variant with stock came to.
+/// The result of a comparison of a variant with stock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What it found.
+    /// The result.
     pub agreement: Agreement,
-    /// Whether nothing can be said for a reason that is stock's, so that nothing can be said of any variant.
+    /// Whether the comparison failed for a reason that lies in stock, so that no variant can be compared.
     pub is_stocks: bool,
-    /// The folder with the PTX of both, where they differ.
+    /// The folder with the PTX of both, if they differ.
     pub folder: Option<PathBuf>,
-    /// What ran, where both are the same in all launches.
+    /// How much code was executed, if both are the same in all launches.
     pub coverage: Option<ComparisonCoverage>,
-    /// What both executed, where they ended a launch.
+    /// What both executed, if both completed a launch.
     pub executed: Option<Executed>,
-    /// How long both take by a model of time, where it says something of both.
+    /// Predicted times of both, if the model of time covers both.
     pub predicted: Option<Predicted>,
 }
 
@@ -101,21 +102,21 @@ impl From<Agreement> for Compared {
     }
 }
 
-/// A variant that computes what stock does, as far as is known, and may not win all the same.
+/// A variant that may not win, although no difference from stock is known.
 #[derive(Clone, Debug)]
 pub struct DisqualifiedVariant {
     /// The variant.
     pub variant: Variant,
-    /// Why it could not be compared, where nothing else shows that it computes what stock does.
+    /// Why it could not be compared, if nothing else shows that it computes the same as stock.
     pub uncompared: Option<String>,
-    /// Whether it has not been shown to be worth what it may execute more.
+    /// Whether it may execute more instructions, without a gain that was shown to be worth them.
     pub is_costly: bool,
-    /// What a model of time says of it, where it is slower than stock by that.
+    /// The predicted times, if the variant is predicted to be slower than stock.
     pub slower: Option<Predicted>,
 }
 
 impl DisqualifiedVariant {
-    /// Why, in words.
+    /// Returns the reason in words.
     pub fn words(&self) -> String {
         match &self.slower {
             _ if self.is_costly => "may execute more instructions".into(),
@@ -125,83 +126,84 @@ impl DisqualifiedVariant {
     }
 }
 
-/// What comparisons say of the variants of a kernel.
+/// The results of the comparisons of a kernel's variants.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// What was refused, the best first.
+    /// Variants with other results than stock, the best first.
     pub refused: Vec<DifferingVariant>,
-    /// What may not win for other reasons.
+    /// Variants that may not win for other reasons.
     pub disqualified: Vec<DisqualifiedVariant>,
-    /// Why nothing can be said of stock, and so of no variant.
+    /// Why stock cannot be compared, and therefore no variant can.
     pub stock_is_uncompared: Option<String>,
-    /// What is said of the variant that wins; nothing of stock, and nothing where none was compared.
+    /// The comparison of the winner. `None` for stock, and if no variant was compared.
     pub winner: Option<Agreement>,
-    /// What ran when the winner was compared, if it is the same in all launches.
+    /// How much code the comparison of the winner executed, if the winner is the same in all launches.
     pub coverage: Option<ComparisonCoverage>,
-    /// What stock and the winner executed when they were compared.
+    /// What stock and the winner executed in their comparison.
     pub executed: Option<Executed>,
-    /// How long stock and the winner take by a model of time.
+    /// Predicted times of stock and the winner.
     pub predicted: Option<Predicted>,
-    /// What came of the comparisons, by PTX.
+    /// Results of comparisons, by PTX.
     pub(super) known: Vec<ComparedText>,
 }
 
-/// What came of the comparison of some PTX with stock's.
+/// The result of comparing a PTX module with stock's.
 #[derive(Debug)]
 pub(super) struct ComparedText {
     /// The fingerprint of the PTX.
     pub(super) text: Option<String>,
-    /// Whether floating-point numbers had to agree on every bit.
+    /// Whether floating-point results had to agree in every bit.
     pub(super) is_exact: bool,
     pub(super) compared: Compared,
 }
 
 impl Findings {
-    /// What is said of the variant that wins; nothing of stock.
+    /// Returns the comparison of the winner. `None` for stock.
     pub fn said_of(&self, winner: &Variant) -> Option<&Agreement> {
         self.winner.as_ref().filter(|_| *winner != Variant::Stock)
     }
 
-    /// What shows that the variant that wins computes what stock does; nothing of stock.
+    /// Returns the evidence that the winner computes the same as stock. `None` for stock.
     pub fn assurance_of(&self, winner: &Variant) -> Option<Assurance> {
         self.said_of(winner).map(|agreement| Assurance::of(winner, agreement))
     }
 
-    /// What stock and the variant that wins executed; nothing of stock.
+    /// Returns what stock and the winner executed. `None` for stock.
     pub fn executed_of(&self, winner: &Variant) -> Option<Executed> {
         self.executed.filter(|_| self.said_of(winner).is_some())
     }
 
-    /// What a model of time says of the variant that wins beside stock; nothing of stock.
+    /// Returns the predicted times of stock and the winner. `None` for stock.
     pub fn predicted_of(&self, winner: &Variant) -> Option<Predicted> {
         self.predicted.filter(|_| self.said_of(winner).is_some())
     }
 
-    /// The first variant that does not win because a model of time says that it is slower, and what the model says.
+    /// Returns the first variant that is excluded because it is predicted to be slower, with the prediction.
     pub fn first_slower(&self) -> Option<(&Variant, Predicted)> {
         self.disqualified.iter().find_map(|disqualified| {
             Some((&disqualified.variant, disqualified.slower.filter(|_| !disqualified.is_costly)?))
         })
     }
 
-    /// Whether a variant was refused.
+    /// Whether a variant was refused for a difference.
     pub fn has_refused(&self, variant: &Variant) -> bool {
         self.refused.iter().any(|refused| refused.variant == *variant)
     }
 
-    /// Notes what the comparison of the winner came to.
+    /// Stores the result of the winner's comparison.
     pub(super) fn note_winner(&mut self, compared: Compared) {
         let Compared { agreement, coverage, executed, predicted, .. } = compared;
         (self.winner, self.coverage, self.executed) = (Some(agreement), coverage, executed);
         self.predicted = predicted;
     }
 
-    /// Why a variant may not win, though nothing says that it differs.
+    /// Returns why a variant may not win, although no difference is known.
     pub fn disqualification_of(&self, variant: &Variant) -> Option<&DisqualifiedVariant> {
         self.disqualified.iter().find(|disqualified| disqualified.variant == *variant)
     }
 
-    /// Whether a variant may not win, though nothing says that it differs. `is_allowed` says whether what could not be compared may.
+    /// Whether a variant may not win, although no difference is known. `is_allowed` permits variants that could not be
+    /// compared.
     pub(super) fn has_disqualified(&self, variant: &Variant, is_allowed: bool) -> bool {
         let bars = |disqualified: &DisqualifiedVariant| {
             disqualified.is_costly || disqualified.slower.is_some() || disqualified.uncompared.is_some() && !is_allowed
@@ -214,8 +216,8 @@ impl Findings {
 mod tests {
     use super::*;
 
-    /// Eleven tenths of the instructions are no more, two thirds of the accesses are fewer, and where stock has no access a variant
-    /// spares no access. A comparison of less than a tenth of the statements is small.
+    /// 1.1 times the instructions are no slower, two thirds of the accesses are fewer, and a variant cannot save
+    /// accesses if stock has none. A comparison of less than a tenth of the statements is small.
     #[test]
     fn executed() {
         let of = |instructions, local| Executed { instructions, local, machine: None };

@@ -1,4 +1,4 @@
-//! What is known of a PTX file once ptxas and the disassembler were asked, and its form as text, which caches keep.
+//! The figures of a PTX file from ptxas and the disassembler, and their text form, which caches store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,36 +9,37 @@ use super::question::NoAnswer;
 use super::relocatable::Relocatable;
 use crate::target::machine::Architecture;
 
-/// What is known of a file.
+/// What ptxas and the disassembler report of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// Each kernel by its name.
+    /// The kernels by name.
     pub kernels: BTreeMap<String, (PtxasReport, Sass)>,
-    /// The CPU time of ptxas when it was asked.
+    /// The CPU time of ptxas.
     pub took: Duration,
-    /// What each function spills, where that was asked.
+    /// What each function spills, if that was asked.
     pub spills: BTreeMap<String, Spills>,
-    /// What a linker sees, where it is linked later. [`print()`] does not keep it.
+    /// What a linker sees, if the file is linked later. [`print()`] does not store it.
     pub object: Option<Relocatable>,
 }
 
 impl Judgement {
-    /// What one kernel costs, which is launched in such blocks.
+    /// Returns the figures of one kernel that is launched in blocks of this kind.
     pub fn figures(&self, kernel: &str, block: Block, architecture: &Architecture) -> Result<Figures, NoAnswer> {
-        let nothing = || NoAnswer::Refused("ptxas: it makes nothing of the kernel".into());
+        let nothing = || NoAnswer::Refused("ptxas: no machine code for the kernel".into());
         let found = self.kernels.get(kernel).ok_or_else(nothing)?;
         Ok(Figures::new(found.0, found.1, architecture, block))
     }
 }
 
-/// What stands ahead of the reason of a refusal.
+/// The prefix of the reason of a refusal.
 const REFUSED: &str = "refused ";
 
-/// What stands ahead of a spilled word, and of a line that computes a product and a sum.
+/// The prefixes of a spilled word, and of a line that computes a product and a sum.
 const SPILLED: &str = "spilled ";
 const FUSED: &str = "fused ";
 
-/// An answer as text: the time, then a kernel a line and a spilled word a line; or why the file was refused.
+/// Prints an answer as text: the time, then one kernel or one spilled word a line, or the reason why the file was
+/// refused.
 pub fn print(answer: &Result<Judgement, String>) -> String {
     let judged = match answer {
         Ok(judged) => judged,
@@ -72,20 +73,20 @@ pub fn print(answer: &Result<Judgement, String>) -> String {
     format!("{}\n{kernels}{}", judged.took.as_millis(), judged.spills.iter().map(spills).collect::<String>())
 }
 
-/// A load as text: how often it runs, and the lines of its readers.
+/// Prints a load as text: its executions, and the lines of its readers.
 fn print_load(SpilledLoad { times, readers }: &SpilledLoad) -> String {
     let readers: Vec<String> = readers.iter().map(u32::to_string).collect();
     format!("{times}:{}", readers.join(","))
 }
 
-/// What [`print_load`] wrote.
+/// Parses the text of [`print_load`].
 fn parse_load(text: &str) -> Option<SpilledLoad> {
     let (times, readers) = text.split_once(':')?;
     let readers = readers.split(',').filter(|line| !line.is_empty()).map(|line| line.parse().ok());
     Some(SpilledLoad { times: times.parse().ok()?, readers: readers.collect::<Option<_>>()? })
 }
 
-/// What [`print()`] wrote; `None` where it is anything else.
+/// Parses the text of [`print()`]. `None` for any other text.
 pub fn parse(text: &str) -> Option<Result<Judgement, String>> {
     let mut lines = text.lines();
     let first = lines.next()?;
@@ -133,7 +134,7 @@ pub fn parse(text: &str) -> Option<Result<Judgement, String>> {
 mod tests {
     use super::*;
 
-    /// Kept answers read back, refusals too, and broken ones are none.
+    /// Stored answers read back, refusals too, and malformed ones are discarded.
     #[test]
     fn kept_answers() {
         let ptxas_report = PtxasReport { registers: 40, spill_store_bytes: 8, ..PtxasReport::default() };

@@ -1,19 +1,19 @@
-//! The search for the best way to compile each kernel, as questions and answers.
+//! The search for the best variant of each kernel, as questions and answers.
 //!
-//! Nothing here compiles, runs ptxas, reads a file, starts a thread or looks at a clock. A search is asked what it
-//! wants to know of variants, and is told what is found; so the same answers give the same questions, whoever finds
-//! the answers, in whatever order the kernels take their turns.
+//! Nothing here compiles, runs ptxas, reads a file, starts a thread or reads a clock. A search returns questions about
+//! variants and receives the answers. The same answers lead to the same questions, whichever caller finds the answers,
+//! and in whatever order the kernels are served.
 //!
 //! In the order of the files:
-//! * [`ptxas_output`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
-//! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judgement`]: the evidence of a file,
-//!   and its form as text;
-//! * [`relocatable`]: what a linker sees of an object, and what a variant may not change of it;
+//! * [`ptxas_output`], [`timing`]: what ptxas, machine code and a benchmark report of a kernel;
+//! * [`figures`]: the figures of a kernel, and their comparison; [`judgement`]: the figures of a file, and their text
+//!   form;
+//! * [`relocatable`]: what a linker sees of an object, and what a variant may not change in it;
 //! * [`optimisations`], [`spill_options`], [`axis`], [`variant`]: the ways to compile a kernel;
-//! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants; [`predicted`]: what a model of time does;
-//! * [`question`]: what is asked and told;
-//! * [`objective`]: what is best, and how much may be asked;
-//! * [`search`]: the kernels, each with what was tried on it and what is best.
+//! * [`agreement`], [`assurance`], [`findings`]: the results of comparisons; [`predicted`]: predicted times;
+//! * [`question`]: questions and answers;
+//! * [`objective`]: the goal of a search, and its limits;
+//! * [`search`]: the kernels, each with its tried variants and the best variant.
 
 pub mod agreement;
 pub mod assurance;

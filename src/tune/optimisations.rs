@@ -1,19 +1,19 @@
-//! Which of LLVM's own optimisations a variant goes without, which it gets on top, and how two of them are bounded.
+//! The LLVM optimisations that a variant leaves out or adds, and the bounds of inlining and unrolling.
 
 use crate::config::{AddPasses, Config, SkipPasses, unless_default};
 
-/// What of LLVM's optimisations is among the choices of a search.
+/// The LLVM optimisations that a search may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choices {
-    /// Nothing: they are done.
+    /// None. LLVM's own pipeline runs.
     Nothing,
-    /// Those of the code generator.
+    /// Optimisations of the code generator.
     CodeGeneration,
-    /// Those, and what is inlined and unrolled ahead of all.
+    /// Optimisations of the code generator, and the inlining and unrolling before all others.
     All,
 }
 
-/// What is chosen ahead of LLVM's optimisations, by the names of the options.
+/// Choices before LLVM's optimisations, by the names of the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ahead {
     inline: &'static str,
@@ -21,13 +21,13 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// As LLVM does.
+    /// LLVM's own choices.
     pub const STOCK: Self = Self { inline: "llvm", unroll: "llvm" };
 
-    /// All that is inlined that has addresses of stack variables.
+    /// Inlines all calls that receive addresses of stack variables.
     pub const STACK: Self = Self { inline: "stack", ..Self::STOCK };
 
-    /// What is tried, first what helps most kernels. With the default, they are two rounds of the search.
+    /// The tried choices, the most helpful first. With the default, they fill two rounds of the search.
     pub const CHOICES: [Self; 7] = [
         Self::STACK,
         Self { inline: "all", ..Self::STOCK },
@@ -38,17 +38,18 @@ impl Ahead {
         Self { inline: "less", ..Self::STOCK },
     ];
 
-    /// Whether less is inlined or unrolled, so that fewer instructions in the code are no fewer in a run.
+    /// Whether less is inlined or unrolled. Fewer instructions in the code are then not fewer in a run.
     pub fn does_less(self) -> bool {
         self.inline == "less" || matches!(self.unroll, "asked" | "cut")
     }
 
-    /// Whether the code may run more instructions than as LLVM has it, though fewer stand in it: loops that are rolled up, and calls.
+    /// Whether the code may execute more instructions than LLVM's own, although it has fewer: by loops that are not
+    /// unrolled, and calls.
     fn may_run_more(self) -> bool {
         self.inline != "llvm" || matches!(self.unroll, "asked" | "cut")
     }
 
-    /// The same but for what another one chooses.
+    /// Combines these choices with those of `other`, which take precedence.
     pub fn with(self, other: Self) -> Self {
         let either = |own, new| if new == "llvm" { own } else { new };
         Self { inline: either(self.inline, other.inline), unroll: either(self.unroll, other.unroll) }
@@ -61,7 +62,7 @@ impl Default for Ahead {
     }
 }
 
-/// The default is LLVM's own pipeline.
+/// LLVM optimisations that are chosen, left out or added. The default is LLVM's own pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Optimisations {
     ahead: Ahead,
@@ -74,18 +75,17 @@ impl Optimisations {
     pub const STOCK: Self =
         Self { ahead: Ahead::STOCK, skip_passes: SkipPasses::empty(), add_passes: AddPasses::empty() };
 
-    /// What the options have by default.
+    /// The defaults of the options.
     pub const DEFAULT: Self = Self::of(&Config::DEFAULT);
 
-    /// What options have.
+    /// Returns the values of the options.
     pub(super) const fn of(config: &Config) -> Self {
         let ahead = Ahead { inline: config.inline.word(), unroll: config.unroll.word() };
         Self { ahead, skip_passes: config.skip_passes, add_passes: config.add_passes }
     }
 
-    /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
-    /// `structurizecfg` is not searched: it changes the control flow, and a comparison sees only the code that a
-    /// few launches reach.
+    /// What can be left out or restored, added or dropped, the most helpful first. `structurizecfg` is not searched: it
+    /// changes the control flow, and a comparison covers only the code that a few launches reach.
     pub const TOGGLES: [Self; 19] = [
         Self::HOIST,
         Self::without(SkipPasses::LOOP_REDUCE),
@@ -108,7 +108,7 @@ impl Optimisations {
         Self::without(SkipPasses::BLOCK_PLACEMENT),
     ];
 
-    /// Those that help most kernels that spill nothing.
+    /// The toggles that help most kernels without spills.
     pub const FOR_WARPS: [Self; 4] = [
         Self::without(SkipPasses::LOOP_REDUCE),
         Self::without(SkipPasses::MACHINE_SINK),
@@ -116,51 +116,51 @@ impl Optimisations {
         Self::without(SkipPasses::LOAD_STORE_VECTORIZER),
     ];
 
-    /// LLVM's own pipeline, and what it is not told of inline assembly: without it most orders of code that has any are
-    /// the same.
+    /// LLVM's own pipeline with knowledge of the effects of inline assembly. Without this knowledge, most orders of
+    /// code with inline assembly are the same.
     pub const TOLD: Self = Self::with(AddPasses::ASSEMBLY_EFFECTS);
 
-    /// That which helps most kernels that spill.
+    /// The toggle that helps most kernels with spills.
     pub const HOIST: Self = Self::with(AddPasses::GVN_HOIST);
 
-    /// LLVM's own pipeline without some of it.
+    /// Returns LLVM's own pipeline without some passes.
     pub const fn without(skip_passes: SkipPasses) -> Self {
         Self { skip_passes, ..Self::STOCK }
     }
 
-    /// LLVM's own pipeline and more.
+    /// Returns LLVM's own pipeline with additional passes.
     pub const fn with(add_passes: AddPasses) -> Self {
         Self { add_passes, ..Self::STOCK }
     }
 
-    /// LLVM's own pipeline with choices ahead of it.
+    /// Returns LLVM's own pipeline with choices before it.
     pub const fn ahead_of(ahead: Ahead) -> Self {
         Self { ahead, ..Self::STOCK }
     }
 
-    /// The same with choices ahead of it.
+    /// Replaces the choices before the pipeline.
     pub fn with_ahead(self, ahead: Ahead) -> Self {
         Self { ahead, ..self }
     }
 
-    /// What is chosen ahead of it.
+    /// Returns the choices before the pipeline.
     pub fn ahead(self) -> Ahead {
         self.ahead
     }
 
-    /// Whether some of it is left out, so that fewer instructions in the code may be more in a run: CodeGenPrepare divides
-    /// small numbers of 64 bits by a branch around the long division.
+    /// Whether passes are left out. Fewer instructions in the code may then be more in a run: CodeGenPrepare divides
+    /// small 64-bit numbers by a branch around the long division.
     pub fn leaves_out(self) -> bool {
         !self.skip_passes.is_empty()
     }
 
-    /// Whether a kernel may run more instructions than stock for the registers that it spares: loops that are rolled up, calls, and
-    /// addresses that are computed in each turn of a loop.
+    /// Whether a kernel may execute more instructions than stock to save registers: by loops that are not unrolled, by
+    /// calls, and by addresses that are computed in each iteration.
     pub fn may_run_more(self) -> bool {
         self.skip_passes.contains(SkipPasses::LOOP_REDUCE) || self.ahead.may_run_more()
     }
 
-    /// The same but for what `other` has, too, and with what `other` alone has.
+    /// Removes what `other` shares and adds what only `other` has.
     pub fn toggled(self, other: Self) -> Self {
         Self {
             skip_passes: self.skip_passes ^ other.skip_passes,
@@ -169,13 +169,13 @@ impl Optimisations {
         }
     }
 
-    /// What of it is done to LLVM IR, ahead of the choice of instructions.
+    /// Returns the part that applies to LLVM IR, before instruction selection.
     #[cfg(any(feature = "llvm", test))]
     pub fn of_ir(self) -> Self {
         Self { skip_passes: self.skip_passes & SkipPasses::OF_IR, ..self }
     }
 
-    /// The options that ask for it, where these are not the defaults.
+    /// Returns the options that differ from the defaults.
     pub fn options(self) -> impl Iterator<Item = String> {
         let Ahead { inline, unroll } = self.ahead;
         let (add, skip) = (self.add_passes.words(), self.skip_passes.words());
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// What is toggled twice is as it was, and machine code's part is none of IR's.
+    /// Toggling twice restores the original. The part for machine code is not in the part for IR.
     #[test]
     fn toggles() {
         let both = Optimisations::HOIST.toggled(Optimisations::without(SkipPasses::MACHINE_SINK | SkipPasses::GVN));
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(both.toggled(both), Optimisations::STOCK);
     }
 
-    /// Every word of the options that are read ahead of LLVM's optimisations is tried, and options say what is chosen.
+    /// Every word of the options before LLVM's optimisations is tried, and the options state the choice.
     #[test]
     fn choices_ahead() {
         let words = |name| find(name).map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!((both.of_ir(), both.ahead().with(Ahead::STOCK)), (both, both.ahead()));
     }
 
-    /// Each that there is stands once in the list, but for what changes the control flow.
+    /// Each toggle is in the list once, except the one that changes the control flow.
     #[test]
     fn all_are_toggled() {
         let all = Optimisations::TOGGLES.into_iter().fold(Optimisations::STOCK, Optimisations::toggled);

@@ -1,23 +1,23 @@
-//! What a model of time says of a variant beside stock.
+//! The predicted time of a variant, relative to stock's.
 //!
-//! No processor's model has been validated on a GPU yet, so a prediction is a veto: it keeps variants from winning, and it
-//! makes none win.
+//! No processor's model has been validated on a GPU yet. Therefore a prediction is only a veto: it can keep a variant
+//! from winning, and cannot make a variant win.
 
 use serde_json::{Value, json};
 
-/// Where a prediction comes from.
+/// The source of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A launch that both codes ran to its end.
+    /// A launch that both codes completed.
     Run,
-    /// The same, and less than half of stock's code ran.
+    /// A launch that both codes completed and that executed less than half of stock's code.
     Part,
-    /// A walk through both codes, in which each loop runs the same number of times.
+    /// A walk through both codes, in which each loop has the same trip count.
     Walk,
 }
 
 impl Source {
-    /// It in a word.
+    /// Returns the source in one word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -27,28 +27,28 @@ impl Source {
     }
 }
 
-/// Predicted time of a variant beside stock's.
+/// Predicted times of a variant and stock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
-    /// Cycles of an SM for each block of stock, with data in L2 and in DRAM.
+    /// Cycles of an SM for each block of stock, with data in L2 and with data in DRAM.
     pub stock: [f64; 2],
-    /// The same of the variant.
+    /// The same cycles of the variant.
     pub variant: [f64; 2],
-    /// The variant's time over stock's.
+    /// The variant's time as a multiple of stock's.
     pub ratio: f64,
-    /// By what factor the ratio may be wrong, two times out of three.
+    /// The factor by which the ratio may be wrong in two of three cases.
     pub uncertainty: f64,
-    /// Where it comes from.
+    /// The source of the prediction.
     pub source: Source,
 }
 
-/// A difference below this is that of two schedules which wait for the same things.
+/// A smaller difference is the difference between two schedules that wait for the same results.
 const NEGLIGIBLE: f64 = 1.01;
 
 impl Predicted {
-    /// Whether the variant may not win for it. Codes that ran are held against each other as they are. A walk, or a launch that
-    /// reaches little, says little of how often code runs: there the difference has to be beyond the uncertainty, as of a
-    /// variant of which the model `is_doubted`. A walk says nothing of turned loops.
+    /// Whether the prediction excludes the variant. A complete run decides by the ratio alone. A walk, or a launch that
+    /// reaches little code, shows little about how often code executes. There, and if the model `is_doubted` for the
+    /// variant, the ratio has to exceed the uncertainty. A walk never excludes turned loops.
     pub fn is_slower(&self, has_turned_loops: bool, is_doubted: bool) -> bool {
         match self.source {
             Source::Walk if has_turned_loops => false,
@@ -57,14 +57,14 @@ impl Predicted {
         }
     }
 
-    /// The difference in words: `4 % slower`.
+    /// Returns the difference in words: `4 % slower`.
     pub fn words(&self) -> String {
         let percent = 100.0 * (self.ratio - 1.0);
         let word = if percent < 0.0 { "faster" } else { "slower" };
         format!("{:.0} % {word}", percent.abs())
     }
 
-    /// It as JSON. `of_variant` is what the variant's cycles are called.
+    /// Returns the prediction as JSON. `of_variant` is the key of the variant's cycles.
     pub fn json(&self, of_variant: &str) -> Value {
         let cycles = |[near, far]: [f64; 2]| json!({ "l2": near.round(), "dram": far.round() });
         let thousandths = |number: f64| (number * 1000.0).round() / 1000.0;
@@ -82,12 +82,13 @@ impl Predicted {
 pub(super) mod tests {
     use super::*;
 
-    /// A prediction with such a ratio.
+    /// Creates a prediction with a given ratio.
     pub(in crate::tune) fn predicted(ratio: f64, uncertainty: f64, source: Source) -> Predicted {
         Predicted { stock: [1000.0; 2], variant: [1000.0 * ratio; 2], ratio, uncertainty, source }
     }
 
-    /// Of runs all but the least difference counts; of walks, and of runs of turned loops, what is beyond the uncertainty.
+    /// For runs, all but the least difference counts. For walks, and for runs of doubted variants, only a difference
+    /// beyond the uncertainty counts.
     #[test]
     fn slower() {
         let is_slower = |ratio, source, turned| predicted(ratio, 1.2, source).is_slower(turned, turned);

@@ -1,4 +1,5 @@
-//! What the runs of a search cost, by rule: the same on each machine, so that no result depends on how fast a machine is.
+//! The cost of a search's runs, estimated by rule. The rule gives the same cost on each machine, so no result depends
+//! on the speed of a machine.
 //!
 //! The unit is a microsecond of CPU time on the machine on which the rules were fitted (docs/notebook).
 
@@ -9,25 +10,25 @@ use std::ops::{Add, AddAssign};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Work(pub u64);
 
-/// What ptxas takes to start.
+/// ptxas's start.
 const START: Work = Work(13_000);
 
-/// What ptxas takes for a machine instruction of a kernel, and what it takes more if the kernel spills.
+/// ptxas's time for a machine instruction of a kernel, and its additional time if the kernel spills.
 const OF_AN_INSTRUCTION: u64 = 53;
 const OF_A_SPILLING_ONE: u64 = 86;
 
-/// What the passes take to make the text of a variant, in hundredths of a run of ptxas on it.
+/// The passes' time for a variant, in percent of a ptxas run on its PTX.
 const COMPILED_HUNDREDTHS: u64 = 25;
 
-/// What the disassembler takes to say what is spilled, beside the run of ptxas.
+/// The disassembler's time to list the spilled values, in addition to the ptxas run.
 const LOOK: Work = Work(500_000);
 
-/// What may be spent on a file in any case.
+/// The effort that is always allowed for a file.
 pub const LEAST: Work = Work(500_000);
 
 impl Work {
-    /// A run of ptxas on a file with these kernels: the machine instructions of each, and whether it moves values to and from
-    /// the stack.
+    /// Estimates a ptxas run on a file with these kernels: the machine instructions of each, and whether it has stack
+    /// traffic.
     pub fn of_run(kernels: impl IntoIterator<Item = (u32, bool)>) -> Self {
         let of = |(instructions, spills): (u32, bool)| {
             let each = OF_AN_INSTRUCTION + if spills { OF_A_SPILLING_ONE } else { 0 };
@@ -36,27 +37,27 @@ impl Work {
         START + kernels.into_iter().map(of).sum()
     }
 
-    /// The passes on a text that ptxas takes so long for.
+    /// Estimates the passes on a PTX module, from its ptxas run.
     pub fn of_passes(run: Self) -> Self {
         Self(run.0 * COMPILED_HUNDREDTHS / 100)
     }
 
-    /// A run of ptxas and a look for what it spills.
+    /// Estimates a ptxas run and the search for spilled values in its machine code.
     pub fn of_inspection(run: Self) -> Self {
         run + LOOK
     }
 
-    /// So many times as much.
+    /// Multiplies by `factor`.
     pub fn times(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor) as u64)
     }
 
-    /// What is left of it.
+    /// Subtracts `other`, down to 0.
     pub fn less(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// What it is of another amount.
+    /// Returns the fraction of `all`.
     pub fn share_of(self, all: Self) -> f64 {
         if all.0 == 0 { 0.0 } else { self.0 as f64 / all.0 as f64 }
     }
@@ -86,7 +87,7 @@ impl Sum for Work {
 mod tests {
     use super::*;
 
-    /// Larger kernels and those that spill cost more, and no number overflows.
+    /// Larger kernels and kernels that spill cost more, and no number overflows.
     #[test]
     fn runs() {
         let of = |instructions, spills| Work::of_run([(instructions, spills)]);

@@ -1,57 +1,57 @@
-//! What a search asks of a kernel's variants, and what it is told.
+//! Questions of a search about a kernel's variants, and their answers.
 
 use super::figures::Figures;
 use super::findings::Compared;
 use super::variant::Variant;
 use crate::config::RegisterNames;
 
-/// What a search wants to know.
+/// A question of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// The fingerprint of the PTX of a variant. Many variants have the same PTX.
+    /// The fingerprint of a variant's PTX. Many variants have the same PTX.
     Text(Variant),
-    /// What the PTX of a variant costs. It is asked for the first variant with this PTX alone.
+    /// The figures of a variant's PTX. Only the first variant with the same PTX is asked about.
     Figures(Variant),
     /// The registers whose values ptxas spills in the PTX of a variant.
     Spilled(Variant),
-    /// What comes of a comparison of a variant with stock. No run of ptxas answers it.
+    /// The comparison of a variant with stock. It needs no ptxas run.
     Compared(Variant),
 }
 
-/// What is found.
+/// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The fingerprint; an error says why there is no PTX.
+    /// The fingerprint, or why there is no PTX.
     Text(Result<String, NoAnswer>),
     /// The figures.
     Figures(Result<Figures, NoAnswer>),
-    /// The registers, and what else is known then.
+    /// The registers, and the other results of the same ptxas run.
     Spilled(Result<Spilled, NoAnswer>),
-    /// What came of it; nothing where it was broken off.
+    /// The comparison. `None` if it was interrupted.
     Compared(Option<Compared>),
 }
 
-/// What is known of a variant whose machine code was looked at.
+/// What is known of a variant after a search for spilled values in its machine code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spilled {
     /// The registers whose values ptxas spills, by their names.
     pub registers: RegisterNames,
     /// The fingerprint of its PTX.
     pub text: String,
-    /// What it costs, where more than machine code need not be asked.
+    /// Its figures, if machine code is enough to know them.
     pub figures: Option<Figures>,
 }
 
-/// Why nothing is known of a PTX file.
+/// Why a PTX file has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// It is not taken, or takes too long: so it would be the next time.
+    /// ptxas refuses the file, or takes too long. Another try would give the same.
     Refused(String),
-    /// Nobody could be asked: there was no space, say.
+    /// The answer could not be obtained, because the disk was full, for example.
     Failed(String),
     /// The user interrupted the run, so that nothing is known of the variant.
     BrokenOff,
-    /// It is still to be asked for: the run stands in the graph.
+    /// The answer is still open: the run is in the graph.
     Later,
 }
 
@@ -59,8 +59,8 @@ impl std::fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(problem) | Self::Failed(problem) => f.write_str(problem),
-            Self::BrokenOff => f.write_str("it was interrupted"),
-            Self::Later => f.write_str("it has not been asked yet"),
+            Self::BrokenOff => f.write_str("the run was interrupted"),
+            Self::Later => f.write_str("the run is still pending"),
         }
     }
 }

@@ -1,52 +1,52 @@
-//! The recipes that a search of PTX tries: each makes a variant of the code as it is, or of the best variant so far.
+//! The recipes that a search of PTX tries. Each makes a variant of stock, or of the best variant so far.
 //!
-//! What a recipe gains on a kernel was recorded on many kernels ([`learned`](super::learned)), so the set of recipes is fixed and
-//! each has a name. Limits on registers and kept values depend on the kernel's figures; a recipe says which.
+//! The gains of recipes were recorded on many kernels ([`learned`](super::learned)), so the set of recipes is fixed and
+//! each has a name. Register limits and spilled values depend on the kernel's figures. A recipe states which are used.
 
 use std::sync::OnceLock;
 
 use super::variant::{Names, Variant};
 
-/// In how many ways values are kept in shared memory.
+/// The number of ways to spill values to shared memory.
 pub const KEPT_WAYS: usize = 7;
 
-/// What a recipe is applied to.
+/// The variant to which a recipe applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Base {
-    /// The code as it is.
+    /// The code without changes.
     Text,
     /// The best variant so far.
     Best,
 }
 
-/// What a recipe does to its base.
+/// The change of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The passes as they are by default.
+    /// The passes with their defaults.
     Default,
     /// An order of instructions.
     Order(&'static str),
-    /// An order, with values computed again.
+    /// An order, with rematerialised values.
     OrderAgain(&'static str),
-    /// Values computed again.
+    /// Rematerialised values.
     Remat(&'static str),
-    /// Predicates kept as bits.
+    /// Predicates packed as bits.
     Bits,
-    /// Names of registers, and copies that stay.
+    /// Register names, and copies that are not coalesced.
     Names(Names, bool),
-    /// Shared addresses in registers of their own, or the other way round.
+    /// Toggles separate registers for shared addresses.
     SharedAddresses,
-    /// SIMD video instructions, or the other way round.
+    /// Toggles the expansion of SIMD video instructions.
     SimdVideo,
-    /// The limit on registers that wins a step of warps.
+    /// The register limit that gains an occupancy step.
     FewerRegisters,
-    /// The limit on registers that costs no warp.
+    /// The largest register limit that keeps the occupancy.
     AllRegisters,
     /// ptxas's own spills to shared memory.
     SmemSpilling,
-    /// Values kept in shared memory, by the number of the way.
+    /// Values spilled to shared memory, by the number of the way.
     Kept(usize),
-    /// The values that ptxas spills, kept in shared memory: its machine code is looked at first.
+    /// Spills the values to shared memory that ptxas spills. Its machine code is inspected first.
     InspectSpills,
     /// Loops in the form that ptxas unrolls.
     Loops,
@@ -55,14 +55,14 @@ pub enum Step {
 /// A recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// What it is applied to.
+    /// The variant to which it applies.
     pub base: Base,
-    /// What it does.
+    /// Its change.
     pub step: Step,
 }
 
 impl Recipe {
-    /// All of them; a position in this list is a recipe's number.
+    /// Returns all recipes. The position in this list is the recipe's number.
     pub fn all() -> &'static [Self] {
         static ALL: OnceLock<Vec<Recipe>> = OnceLock::new();
         ALL.get_or_init(Self::list)
@@ -85,7 +85,7 @@ impl Recipe {
         of_text.map(with(Base::Text)).chain(of_best.map(with(Base::Best))).collect()
     }
 
-    /// How the recipe is called in what was recorded.
+    /// Returns the recipe's name in the recorded data.
     pub fn name(&self) -> String {
         let step = match self.step {
             Step::Default => "default".into(),
@@ -116,7 +116,7 @@ impl Recipe {
 mod tests {
     use super::*;
 
-    /// Each recipe has a name of its own, without a space.
+    /// Each recipe has a unique name without a space.
     #[test]
     fn names() {
         let mut names: Vec<String> = Recipe::all().iter().map(Recipe::name).collect();

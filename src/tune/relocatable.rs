@@ -1,12 +1,12 @@
-//! What a linker sees of a relocatable object, and what may not differ in the object of a variant.
+//! What a linker sees of a relocatable object, and what the object of a variant may not change.
 //!
-//! Other objects call its functions, are called by them and name its variables. nvlink gives a kernel the registers of the
-//! function that takes most of all that it calls, and refuses a kernel that is bounded to fewer: one register more in a function
-//! may end the build of another file.
+//! Other objects call its functions, are called by them, and refer to its variables. nvlink gives a kernel the
+//! registers of the function that needs the most of all functions that it calls, and refuses a kernel with a lower
+//! bound. One more register in a function may therefore break the build of another file.
 
 use std::collections::BTreeMap;
 
-/// What a function of an object takes from each kernel that calls it.
+/// Resources that a function requires from each kernel that calls it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// General registers of a thread.
@@ -15,7 +15,7 @@ pub struct Footprint {
     pub barriers: u32,
     /// Bytes of its own stack frame.
     pub frame: u32,
-    /// Bytes of stack that it has at least, with what it calls.
+    /// Bytes of stack that it needs at least, with the functions that it calls.
     pub stack: u32,
 }
 
@@ -24,25 +24,25 @@ pub struct Footprint {
 pub struct Function {
     /// Whether it is a kernel.
     pub is_kernel: bool,
-    /// Whether it calls a function that is defined elsewhere, or that only the run says, or a function of this file does that it
-    /// calls.
+    /// Whether it calls a function that is defined elsewhere or selected at run time, directly or through functions of
+    /// this file.
     pub calls_elsewhere: bool,
-    /// What it takes.
+    /// Its required resources.
     pub footprint: Footprint,
 }
 
 /// What a linker sees of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relocatable {
-    /// Its functions that have code, by their names.
+    /// Its functions with code, by name.
     pub functions: BTreeMap<String, Function>,
-    /// Symbols, relocations, calls, prototypes and data, a line each, and how often each line is there. Places in code are not
-    /// among them.
+    /// Symbols, relocations, calls, prototypes and data, one a line, with the number of equal lines. Positions in code
+    /// are not included.
     pub interface: BTreeMap<String, usize>,
 }
 
 impl Relocatable {
-    /// Whether an object may stand in the place of `stock`: it looks the same to a linker, and no function takes more.
+    /// Whether an object may replace `stock`: a linker sees the same, and no function needs more.
     ///
     /// # Errors
     /// The first difference.
@@ -51,7 +51,7 @@ impl Relocatable {
             return Err(format!("the function '{name}' is new"));
         }
         for (name, before) in &stock.functions {
-            let after = self.functions.get(name).ok_or_else(|| format!("the function '{name}' is gone"))?;
+            let after = self.functions.get(name).ok_or_else(|| format!("the function '{name}' is missing"))?;
             after.check(name, before)?;
         }
         let of = |interface: &BTreeMap<String, usize>, line: &String| interface.get(line).copied().unwrap_or(0);
@@ -60,7 +60,7 @@ impl Relocatable {
             None => Ok(()),
             Some(line) => {
                 let [before, after] = [stock, self].map(|object| of(&object.interface, line));
-                Err(format!("the object has {after} instead of {before} times: {line}"))
+                Err(format!("the object has this line {after} instead of {before} times: {line}"))
             }
         }
     }
@@ -113,8 +113,8 @@ mod tests {
         Ok(object)
     }
 
-    /// What passes has the functions and lines of stock, and is in no number of any function above stock; what is in order so
-    /// passes.
+    /// An object passes if it has the functions and lines of stock, and no function needs more than stock's. The order
+    /// does not matter.
     #[test]
     fn no_function_takes_more() {
         let check = |u: &mut Unstructured<'_>| {
@@ -148,7 +148,7 @@ mod tests {
         explore(check, 100, &[("passes", 5), ("refused", 5)]);
     }
 
-    /// The reason names the function and both numbers, or what a linker would see.
+    /// The reason names the function and both numbers, or the difference that a linker would see.
     #[test]
     fn reasons() {
         let of = |registers, times| Relocatable {
@@ -161,8 +161,8 @@ mod tests {
         };
         let reason = |one: Relocatable, other: Relocatable| one.check(&other).expect_err("it differs");
         assert_eq!(reason(of(41, 1), of(40, 1)), "the function 'f' has 41 registers instead of 40");
-        assert_eq!(reason(of(40, 2), of(40, 1)), "the object has 2 instead of 1 times: symbol f");
-        assert_eq!(reason(Relocatable::default(), of(40, 1)), "the function 'f' is gone");
+        assert_eq!(reason(of(40, 2), of(40, 1)), "the object has this line 2 instead of 1 times: symbol f");
+        assert_eq!(reason(Relocatable::default(), of(40, 1)), "the function 'f' is missing");
         assert_eq!(reason(of(40, 1), Relocatable::default()), "the function 'f' is new");
     }
 }

@@ -1,17 +1,17 @@
-//! What each kernel of a file gets of the work that may be spent on the file.
+//! The division of a file's effort among its kernels.
 //!
-//! All kernels that have something to hope for get the same number of runs, as far as the work reaches for a few of each. Where it
-//! does not, those get them that have the most to hope for. The shares depend on figures alone, and not on what a search finds, so that
-//! kernels are searched side by side.
+//! All kernels with a possible gain get the same number of runs if the effort suffices for a few runs of each.
+//! Otherwise, the kernels with the largest possible gain get the runs. The shares depend on figures alone, and not on
+//! what a search finds, so kernels are searched in parallel.
 
 use super::kernel::Kernel;
 use super::objective::{Effort, Objective};
 use super::price::Work;
 
-/// So many runs are worth starting a search of a kernel.
+/// The fewest runs for which the search of a kernel is worth starting.
 const FEWEST_RUNS: f64 = 2.0;
 
-/// Gives each kernel its share. O(kernels · log kernels).
+/// Sets the share of each kernel. O(kernels · log kernels).
 pub fn allot(effort: &Effort, objective: &Objective, kernels: &mut [Kernel]) {
     let hopes: Vec<f64> = kernels.iter().map(|kernel| kernel.hope(objective)).collect();
     let mut order: Vec<usize> = (0..kernels.len()).collect();
@@ -24,7 +24,7 @@ pub fn allot(effort: &Effort, objective: &Objective, kernels: &mut [Kernel]) {
     });
     let afforded: Vec<usize> = afforded.copied().collect();
     let prices: Work = afforded.iter().map(|&kernel| kernels[kernel].run()).sum();
-    // Who pays more for a search wants what is less likely, too.
+    // A larger effort also tries less likely variants.
     let exactingness = (Effort::TIMES / effort.times).min(1.0);
     kernels.iter_mut().for_each(|kernel| kernel.give_work([Work::default(); 2], exactingness));
     for kernel in afforded {
@@ -48,7 +48,8 @@ mod tests {
         all.iter().map(kernel).collect()
     }
 
-    /// Shares sum to no more than the work; where it does not reach for all, those with the most to hope for are searched.
+    /// The shares sum to at most the effort. If the effort does not suffice for all kernels, those with the largest
+    /// possible gain are searched.
     #[test]
     fn sums() {
         let objective = Objective::new(Architecture::by_name("sm_90").expect("it is known"), Allowance::default());

@@ -1,38 +1,39 @@
-//! The values that a variant keeps in shared memory.
+//! The values that a variant spills to shared memory.
 
 use crate::config::{RegisterNames, unless_default};
 
-/// What holds for all of them.
+/// Options that are the same for all variants.
 const FIXED: [(&str, &str); 4] =
     [("allocator", "price"), ("spill-to", "shared"), ("regalloc-trials", "1"), ("regalloc-sink", "on")];
 
-/// What the pass that keeps values in shared memory is told.
+/// The options of the pass that spills to shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpillOptions {
-    /// Registers for which values are kept.
+    /// The register limit of the pass.
     pub registers: u32,
-    /// How many of them are left to ptxas.
+    /// How many of the registers are left to ptxas.
     pub slack: u32,
-    /// The registers whose values are kept, all of them; none: those that pay.
+    /// Registers whose values are all spilled. If there are none, the profitable values are spilled.
     pub named: RegisterNames,
-    /// Whether they move in loops, by the name of the option.
+    /// Whether values are stored and reloaded inside loops, by the name of the option.
     pub in_loops: &'static str,
-    /// Whether one load may serve what several would.
+    /// Whether one load may replace several.
     pub hoists: bool,
     /// The most bytes of one store or load.
     pub access_bytes: u32,
-    /// The most values; `None`: as many as help.
+    /// The most values. `None` for as many as help.
     pub values: Option<u32>,
-    /// The most bytes of shared memory; `None`: as many as cost no block.
+    /// The most bytes of shared memory. `None` for as many as cost no block.
     pub limit: Option<u32>,
-    /// Threads of a block, where the kernel does not say.
+    /// Threads of a block, if the kernel does not state them.
     pub threads: Option<u32>,
     /// Bytes of shared memory that the launch adds.
     pub dynamic_shared: u32,
 }
 
 impl SpillOptions {
-    /// For so many registers each value that pays by itself and outside of loops, by single accesses.
+    /// Returns options for a register limit: all values that are profitable by themselves, outside of loops, with
+    /// single accesses.
     pub fn for_registers(registers: u32, dynamic_shared: u32) -> Self {
         Self {
             registers,
@@ -48,9 +49,9 @@ impl SpillOptions {
         }
     }
 
-    /// The options that ask for it; registers as `names_of` has them.
+    /// Returns the pass options. `names_of` prints the registers.
     pub(super) fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> Vec<String> {
-        // Each field is named, so that none is forgotten.
+        // All fields are listed, so that none can be forgotten.
         let Self { registers, slack, named, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared } =
             self;
         let mut options = vec![format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on")];

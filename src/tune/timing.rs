@@ -1,26 +1,26 @@
-//! What the user's own benchmark says of a kernel.
+//! Results of the user's own benchmark for a kernel.
 
-/// What a benchmark printed in several runs, in its own unit; less is better.
+/// Results of several runs of a benchmark, in its own unit. Less is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// The result in the middle.
+    /// The median.
     pub median: f64,
-    /// From the lower to the upper quartile.
+    /// The distance from the lower to the upper quartile.
     pub spread: f64,
 }
 
 impl Timing {
-    /// Of one or more runs.
+    /// Summarises one or more runs.
     pub fn new(mut runs: Vec<f64>) -> Self {
         runs.sort_by(f64::total_cmp);
         let at = |quarter: usize| runs[(runs.len() - 1) * quarter / 4];
         let median = (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) / 2.0;
-        // The quartiles are rounded outwards, so that few runs do not look steadier than they are.
+        // The quartiles are rounded outwards, so that few runs do not look more stable than they are.
         let upper = runs[((runs.len() - 1) * 3).div_ceil(4)];
         Self { median, spread: upper - at(1) }
     }
 
-    /// Whether it is faster by more than either of the two varies.
+    /// Whether the difference is larger than the spread of either.
     pub fn is_faster_than(&self, other: &Self) -> bool {
         self.median + self.spread.max(other.spread) < other.median
     }
@@ -30,7 +30,7 @@ impl Timing {
 mod tests {
     use super::*;
 
-    /// Faster is what is faster by more than either varies; what is the same, or uncertain, is not.
+    /// Only a difference beyond both spreads is faster. An equal or uncertain result is not.
     #[test]
     fn beyond_the_spread() {
         let stock = Timing::new(vec![10.0, 10.2, 9.9, 10.1, 30.0]);

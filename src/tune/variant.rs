@@ -1,4 +1,4 @@
-//! A way to compile a kernel, and the ways near it.
+//! Variants of a kernel, and their neighbours.
 
 use crate::config::{Config, RegisterNames, find, unless_default};
 use crate::profile::{Entry, OFF};
@@ -10,63 +10,63 @@ use super::spill_options::SpillOptions;
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// As the passes do it by default.
+    /// By the passes' default.
     Some,
-    /// As few names as there can be.
+    /// With as few names as possible.
     Fewest,
-    /// As LLVM has them.
+    /// With LLVM's names.
     Llvm,
 }
 
-/// A way to compile a kernel.
+/// A variant: a way to compile a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// As LLVM does without the passes.
+    /// LLVM's code, without the passes.
     Stock,
-    /// As another compiler does, by its number from 1 on, without the passes.
+    /// Another compiler's code, by its number from 1 on, without the passes.
     Linked(u8),
     /// With the passes.
     Passes(Passes),
 }
 
-/// What the passes are told.
+/// The choices of a variant with the passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passes {
-    /// Whose code it is: 0 for our own, or the number of another compiler.
+    /// The compiler: 0 for this build's LLVM, or the number of another compiler.
     compiler: u8,
     optimisations: Optimisations,
     /// The order of instructions, by the name of the option.
     order: &'static str,
-    /// What changes the order at random; 0: nothing.
+    /// The seed of random changes to the order. 0 for no changes.
     seed: u32,
-    /// Whether loads in inline assembly change places, too.
+    /// Whether loads in inline assembly may be reordered, too.
     assembly_loads: bool,
     /// Whether loops end in the form that ptxas unrolls.
     turns_loops: bool,
     /// Whether copies are coalesced.
     coalesces: bool,
     names: Names,
-    /// Whether SIMD video instructions are computed in others.
+    /// Whether SIMD video instructions are expanded into others.
     expands_simd_video: bool,
-    /// Whether shared addresses that differ by a number have one register.
+    /// Whether shared addresses that differ by a constant share one register.
     shares_addresses: bool,
-    /// Where values are computed again, by the name of the option.
+    /// Where values are rematerialised, by the name of the option.
     remat: &'static str,
-    /// Where predicates are kept as bits, by the name of the option.
+    /// Where predicates are packed as bits, by the name of the option.
     bits: &'static str,
-    /// `.maxnreg`; `None` leaves the kernel's own.
+    /// `.maxnreg`. `None` keeps the kernel's own.
     max_registers: Option<u32>,
     /// Whether ptxas may spill to shared memory.
     smem_spilling: bool,
-    /// Whether `.minnctapersm 1` says how many registers the kernel is entered with, so that ptxas does what `setmaxnreg` asks.
+    /// Whether `.minnctapersm 1` states how many registers the kernel starts with, so that ptxas obeys `setmaxnreg`.
     says_blocks: bool,
     /// Whether ptxas compiles the kernel under another name.
     has_other_name: bool,
-    /// Whether values are kept in shared memory.
+    /// The values that are spilled to shared memory, if any.
     kept: Option<SpillOptions>,
 }
 
-/// The table of options says what is the default, and nothing here.
+/// The option table defines the defaults, and nothing here does.
 const TABLE: &Config = &Config::DEFAULT;
 
 impl Passes {
@@ -92,22 +92,22 @@ impl Passes {
 }
 
 impl Variant {
-    /// The passes as they are by default.
+    /// The passes with their defaults.
     pub const DEFAULT: Self = Self::Passes(Passes::DEFAULT);
 
-    /// The defaults, but for the order.
+    /// Returns the defaults with another order.
     pub const fn ordered(order: &'static str, seed: u32) -> Self {
         Self::Passes(Passes { order, seed, ..Passes::DEFAULT })
     }
 
-    /// The orders that there are, those first that help most often.
+    /// Returns all orders, the most helpful first.
     pub fn orders() -> impl Iterator<Item = &'static str> {
         let first = ["source", "eager", "late", "latency", "bottom-up", "loads-late"];
         let known = find("order").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
         first.into_iter().chain(known.filter(move |name| !first.contains(name)))
     }
 
-    /// What the passes are told; of stock the defaults, so that what is near it has the passes, too.
+    /// Returns the choices for the passes. Stock has the defaults, so its neighbours use the passes, too.
     fn passes(&self) -> Passes {
         match self {
             Self::Stock => Passes::DEFAULT,
@@ -116,7 +116,7 @@ impl Variant {
         }
     }
 
-    /// Whose code it is: 0 for our own, or the number of another compiler.
+    /// Returns the compiler: 0 for this build's LLVM, or the number of another compiler.
     pub fn compiler(&self) -> u8 {
         match self {
             Self::Stock => 0,
@@ -125,7 +125,7 @@ impl Variant {
         }
     }
 
-    /// The same on the code of a compiler.
+    /// Replaces the compiler.
     #[must_use]
     pub fn on_code_of(&self, compiler: u8) -> Self {
         match self {
@@ -135,80 +135,80 @@ impl Variant {
         }
     }
 
-    /// The same with other optimisations of LLVM.
+    /// Replaces LLVM's optimisations.
     pub fn optimised(&self, optimisations: Optimisations) -> Self {
         Self::Passes(Passes { optimisations, ..self.passes() })
     }
 
-    /// LLVM's optimisations.
+    /// Returns LLVM's optimisations.
     pub fn optimisations(&self) -> Optimisations {
         if let Self::Passes(passes) = self { passes.optimisations } else { Passes::DEFAULT.optimisations }
     }
 
-    /// Whether LLVM's own optimisations are others than those of stock.
+    /// Whether LLVM's optimisations differ from stock's.
     pub fn changes_optimisations(&self) -> bool {
         self.optimisations() != Optimisations::STOCK
     }
 
-    /// The same with another order.
+    /// Replaces the order.
     pub fn with_order(&self, order: &'static str, seed: u32) -> Self {
         Self::Passes(Passes { order, seed, ..self.passes() })
     }
 
-    /// The same with loads in inline assembly that change places if they did not, and do not if they did.
+    /// Toggles the reordering of loads in inline assembly.
     pub fn toggled_assembly_loads(&self) -> Self {
         let passes = self.passes();
         Self::Passes(Passes { assembly_loads: !passes.assembly_loads, ..passes })
     }
 
-    /// The same with loops in the form that ptxas unrolls.
+    /// Puts loops into the form that ptxas unrolls.
     pub fn with_turned_loops(&self) -> Self {
         Self::Passes(Passes { turns_loops: true, ..self.passes() })
     }
 
-    /// The same with loops as they come, where its loops are turned.
+    /// Keeps loops in their original form. `None` if no loops are turned.
     pub fn with_loops_as_they_come(&self) -> Option<Self> {
         let passes = self.passes();
         passes.turns_loops.then_some(Self::Passes(Passes { turns_loops: false, ..passes }))
     }
 
-    /// The same with a limit on registers.
+    /// Sets a register limit.
     pub fn with_limit(&self, limit: u32) -> Self {
         Self::Passes(Passes { max_registers: Some(limit), ..self.passes() })
     }
 
-    /// The same with `.minnctapersm 1`.
+    /// Adds `.minnctapersm 1`.
     pub fn with_blocks_said(&self) -> Self {
         Self::Passes(Passes { says_blocks: true, ..self.passes() })
     }
 
-    /// The same under another name of the kernel, and under its own if it had another one.
+    /// Toggles another name of the kernel.
     pub fn toggled_name(&self) -> Self {
         let passes = self.passes();
         Self::Passes(Passes { has_other_name: !passes.has_other_name, ..passes })
     }
 
-    /// The same under the kernel's own name, where it has another one.
+    /// Restores the kernel's own name. `None` if the kernel has no other name.
     pub fn with_own_name(&self) -> Option<Self> {
         self.moves_along(Axis::KernelName).then(|| self.toggled_name())
     }
 
-    /// The same with other names and other coalescing.
+    /// Replaces register names and coalescing.
     pub fn with_registers(&self, names: Names, coalesces: bool) -> Self {
         Self::Passes(Passes { names, coalesces, ..self.passes() })
     }
 
-    /// The same with spills to shared memory.
+    /// Lets ptxas spill to shared memory.
     pub fn with_smem_spilling(&self) -> Self {
         Self::Passes(Passes { smem_spilling: true, kept: None, ..self.passes() })
     }
 
-    /// The same with values kept in shared memory.
+    /// Sets the values that are spilled to shared memory.
     pub fn with_kept_values(&self, kept: SpillOptions) -> Self {
         Self::Passes(Passes { smem_spilling: false, kept: Some(kept), ..self.passes() })
     }
 
-    /// The same without values kept in shared memory.
+    /// Removes the values that are spilled to shared memory.
     pub fn without_kept_values(&self) -> Self {
         Self::Passes(Passes { kept: None, ..self.passes() })
     }
@@ -218,24 +218,25 @@ impl Variant {
         self.passes().coalesces
     }
 
-    /// What the pass that keeps values in shared memory is told.
+    /// Returns the options of the pass that spills to shared memory.
     pub fn kept(&self) -> Option<SpillOptions> {
         self.passes().kept
     }
 
-    /// The registers that it names: all of their values are kept, and no others.
+    /// Returns the registers that the spill options name. All of their values are spilled, and no others.
     pub fn named(&self) -> RegisterNames {
         self.kept().map(|kept| kept.named).unwrap_or_default()
     }
 
-    /// The same for a function that the kernel calls: bounds are the kernel's.
+    /// Returns the variant for a function that the kernel calls. Bounds belong to the kernel.
     pub fn of_callee(&self) -> Self {
         match self {
-            // What another compiler's kernel calls stays as it is.
+            // Functions that another compiler's kernel calls stay unchanged.
             _ if self.compiler() != 0 => Self::Stock,
             Self::Stock | Self::Linked(_) => Self::Stock,
             Self::Passes(passes) => {
-                // What is chosen ahead of LLVM's optimisations is the kernel's, too, and holds for all that it calls.
+                // Choices before LLVM's optimisations belong to the kernel, too, and apply to all functions that it
+                // calls.
                 let optimisations = passes.optimisations.with_ahead(Passes::DEFAULT.optimisations.ahead());
                 Self::Passes(Passes {
                     optimisations,
@@ -250,54 +251,54 @@ impl Variant {
         }
     }
 
-    /// The places where values may be computed again.
+    /// Returns the places where values may be rematerialised.
     pub fn remats() -> impl Iterator<Item = &'static str> {
         find("remat").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name)
     }
 
-    /// Where values are computed again by default.
+    /// Returns where values are rematerialised by default.
     pub const fn default_remat() -> &'static str {
         Passes::DEFAULT.remat
     }
 
-    /// The same with values computed again elsewhere.
+    /// Replaces the places where values are rematerialised.
     pub fn with_remat(&self, remat: &'static str) -> Self {
         Self::Passes(Passes { remat, ..self.passes() })
     }
 
-    /// Where predicates are kept as bits, by the name of the option.
+    /// Returns where predicates are packed as bits, by the name of the option.
     pub fn bits(&self) -> &'static str {
         self.passes().bits
     }
 
-    /// The same with predicates kept as bits elsewhere.
+    /// Replaces the places where predicates are packed as bits.
     pub fn with_bits(&self, bits: &'static str) -> Self {
         Self::Passes(Passes { bits, ..self.passes() })
     }
 
-    /// The same with SIMD video instructions computed in others if they were not, and the other way round.
+    /// Toggles the expansion of SIMD video instructions.
     pub fn toggled_simd_video(&self) -> Self {
         let passes = self.passes();
         Self::Passes(Passes { expands_simd_video: !passes.expands_simd_video, ..passes })
     }
 
-    /// The same with one register for shared addresses that differ by a number if each had its own, and the other way round.
+    /// Toggles one register for shared addresses that differ by a constant.
     pub fn toggled_shared_addresses(&self) -> Self {
         let passes = self.passes();
         Self::Passes(Passes { shares_addresses: !passes.shares_addresses, ..passes })
     }
 
-    /// The order.
+    /// Returns the order.
     pub fn order(&self) -> &'static str {
         self.passes().order
     }
 
-    /// Whether it asks for another order than that of the code.
+    /// Whether the order differs from the code's own.
     pub fn has_order(&self) -> bool {
         (self.passes().order, self.passes().seed) != (TABLE.order.word(), TABLE.order_seed)
     }
 
-    /// Whether it chooses something other than the default on an axis; stock does on none.
+    /// Whether the variant differs from the default on an axis. Stock differs on none.
     pub fn moves_along(&self, axis: Axis) -> bool {
         let (passes, default) = (self.passes(), Passes::DEFAULT);
         match axis {
@@ -321,17 +322,17 @@ impl Variant {
         }
     }
 
-    /// Whether all that it chooses is proved to leave alone what the kernel computes.
+    /// Whether all choices are proved not to change the kernel's results.
     pub fn is_proved(&self) -> bool {
         Axis::ALL.into_iter().all(|axis| axis.is_proved() || !self.moves_along(axis))
     }
 
-    /// Whether all that it chooses leaves alone what other files see of a relocatable object.
+    /// Whether all choices keep what other files see of a relocatable object.
     pub fn is_safe_when_relocatable(&self) -> bool {
         Axis::ALL.into_iter().all(|axis| axis.is_safe_when_relocatable() || !self.moves_along(axis))
     }
 
-    /// The `.maxnreg` that it sets, if it does.
+    /// Returns the `.maxnreg` that it sets, if any.
     pub fn limit(&self) -> Option<u32> {
         if let Self::Passes(passes) = self { passes.max_registers } else { None }
     }
@@ -341,12 +342,12 @@ impl Variant {
         self.limit().is_some()
     }
 
-    /// Whether values have spill slots in shared memory, ptxas's or ours.
+    /// Whether values have spill slots in shared memory, from ptxas or the passes.
     pub fn spills_to_shared(&self) -> bool {
         matches!(self, Self::Passes(Passes { smem_spilling: true, .. } | Passes { kept: Some(_), .. }))
     }
 
-    /// The entry of a profile that asks for it.
+    /// Returns the profile entry for the variant.
     pub fn entry(&self, name: &str, hash: &str) -> Entry {
         let Passes { max_registers: maxnreg, smem_spilling, says_blocks, has_other_name: other_name, .. } =
             self.passes();
@@ -363,7 +364,7 @@ impl Variant {
         }
     }
 
-    /// Those options that are not the defaults; registers as `names` has them.
+    /// Returns the options that differ from the defaults. `names_of` prints the registers.
     fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> String {
         let Self::Passes(passes) = self else { return OFF.into() };
         let Passes { optimisations, order, seed, kept, .. } = passes;
@@ -398,7 +399,7 @@ impl Variant {
     }
 }
 
-/// For people; `{:#}` names all registers.
+/// Prints for people. `{:#}` names all registers.
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let whose = match self.compiler() {
@@ -429,7 +430,7 @@ mod tests {
     use super::super::optimisations::Ahead;
     use super::*;
 
-    /// Every variant is one that the passes take.
+    /// Every variant is accepted by the passes.
     #[test]
     fn options_are_options() {
         for order in Variant::orders() {
@@ -487,7 +488,7 @@ mod tests {
         assert_eq!(Variant::DEFAULT.toggled_shared_addresses().toggled_shared_addresses(), Variant::DEFAULT);
     }
 
-    /// The default and stock move along no axis, and what changes one thing moves along one.
+    /// The default and stock differ on no axis. A variant with one change differs on one axis.
     #[test]
     fn axes() {
         let kept = SpillOptions { slack: 24, ..SpillOptions::for_registers(255, 0) };
@@ -515,7 +516,8 @@ mod tests {
         assert_eq!((default.toggled_name().with_own_name(), default.with_own_name()), (Some(default), None));
     }
 
-    /// What our passes do and ptxas is told is proved; what LLVM and other compilers do otherwise is not, whatever else is chosen.
+    /// The passes' changes and ptxas's options are proved. Changes by LLVM and other compilers are not, whatever else
+    /// is chosen.
     #[test]
     fn what_is_proved() {
         let ordered = Variant::ordered("late", 3).with_remat("peaks").toggled_assembly_loads().with_bits("on");
@@ -533,7 +535,7 @@ mod tests {
         }
     }
 
-    /// What may be chosen of a relocatable object is proved, and is neither a limit nor a slot in shared memory.
+    /// The choices for a relocatable object are proved, and are neither a limit nor a slot in shared memory.
     #[test]
     fn what_is_safe_when_relocatable() {
         assert!(Axis::ALL.into_iter().all(|axis| axis.is_proved() || !axis.is_safe_when_relocatable()));
@@ -550,8 +552,8 @@ mod tests {
         }
     }
 
-    /// The options of a variant, where the defaults hold besides, give each pass what the variant says, so that a default that
-    /// changes changes no variant but that of the defaults.
+    /// The options of a variant, together with the defaults, give each pass the variant's choices. A changed default
+    /// changes no variant but the default one.
     #[test]
     fn options_say_what_is_chosen() {
         let config = |variant: &Variant| {
@@ -589,7 +591,7 @@ mod tests {
         }
     }
 
-    /// Each order stands once in the list.
+    /// Each order is in the list once.
     #[test]
     fn orders_are_different() {
         let orders: Vec<&str> = Variant::orders().collect();

@@ -328,10 +328,7 @@ fn crashes() {
         (&["report", "--sass", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); report without --sass"),
         (&["report", "--sass", "--diff", "k.ptx", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); "),
         (&["report", "--compare-ptxas", "k.ptx"], "nvptx-ra: --compare-ptxas: k.ptx: ptxas crashed (signal 11); "),
-        (
-            &["tune", "k.ptx", "-o", "o.ptx"],
-            "nvptx-ra: kernel 'k': ptxas crashed (signal 11), on the kernel as it is given",
-        ),
+        (&["tune", "k.ptx", "-o", "o.ptx"], "nvptx-ra: kernel 'k': ptxas crashed (signal 11), on the given kernel"),
     ];
     for (command, expected) in commands {
         let said = tool.fails(command);

@@ -20,8 +20,8 @@ exec "${0%ptxas}judge" "$@"
 
 const WRITES_NOTHING: &str =
     "nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here\n";
-const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing\n";
-const CUT: &str = "nvptx-ra: the search was cut by an interruption; this is the best that it had found\n";
+const KEEPS: &str = "nvptx-ra: interrupted; the best results so far are written. A second Ctrl-C writes nothing\n";
+const CUT: &str = "nvptx-ra: the search was interrupted; these are the best results so far\n";
 
 /// Makes a folder whose ptxas sends signals.
 fn interrupting() -> tempfile::TempDir {
@@ -80,7 +80,7 @@ fn what_was_found_is_kept() {
     assert!(kernels.iter().flat_map(tried).all(|variant| variant["figures"].is_object()), "{json:#}");
     let bytes = |kernel: &serde_json::Value, of: &str| kernel[of]["spill_load_bytes"].as_u64().expect("bytes");
     assert!(kernels.iter().any(|kernel| bytes(kernel, "tuned") < bytes(kernel, "stock")), "{json:#}");
-    assert!(read(folder, "k.toml").contains("# the search was cut by an interruption"));
+    assert!(read(folder, "k.toml").contains("# the search was interrupted"));
 
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut replay = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
@@ -123,12 +123,13 @@ fn time_is_over() {
     let said = stderr(&output);
     assert_eq!((output.status.code(), &json["cut"]), (Some(0), &true.into()), "{said}");
     assert!(
-        said.ends_with("nvptx-ra: the search was cut because its time was over; this is the best that it had found\n"),
+        said.ends_with("nvptx-ra: the search reached its time limit; these are the best results so far\n"),
         "{said}"
     );
-    assert!(read(folder, "k.toml").contains("# the search was cut because") && folder.join("out.ptx").exists());
+    assert!(read(folder, "k.toml").contains("# the search reached its time limit") && folder.join("out.ptx").exists());
     let output = interrupted(folder, "", &["--keep-partial"]);
-    let expected = "--keep-partial is no option any more: an interrupted search always writes the best that it has found; leave it out";
+    let expected =
+        "--keep-partial has been removed: an interrupted search always writes the best results so far; omit the option";
     assert!(!output.status.success() && stderr(&output).contains(expected), "{}", stderr(&output));
 }
 

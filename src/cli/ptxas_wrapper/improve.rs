@@ -419,7 +419,7 @@ mod tests {
             }),
             ..change()
         };
-        let offered = "; with 16 warps it would spill 344 bytes: nvptx-ra tune --allow-occupancy-loss takes that";
+        let offered = "; with 16 warps it would spill 344 bytes: nvptx-ra tune --allow-occupancy-loss allows it";
         assert_eq!(line(&traded), format!("{expected}{offered}"));
     }
 

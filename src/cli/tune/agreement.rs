@@ -1,6 +1,6 @@
-//! Whether a variant of a kernel computes what stock does: the PTX of both runs on the CPU, on the same few launches.
+//! Comparison of a variant with stock: the PTX of both runs on the CPU, on the same few launches.
 //!
-//! The launches are drawn from a fixed seed. A bound on instructions keeps the cost far below that of the search.
+//! The launches are drawn from a fixed seed. A bound on instructions keeps the cost far below the cost of the search.
 
 use nvptx_ra::emulate::{Comparison, Launches, Program, Reference, Verdict};
 use nvptx_ra::error::Error;
@@ -13,24 +13,25 @@ use nvptx_ra::tune::price::Work;
 use crate::compare;
 use crate::interrupt::is_interrupted;
 
-/// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and so many more for
-/// each byte of stock's PTX. ptxas takes longer for larger kernels, too.
+/// The most warp instructions of a comparison for each ptxas run that a search of the kernel may make: a constant, and
+/// an addition for each byte of stock's PTX, because ptxas also takes longer for larger kernels.
 const STEPS_FOR_EACH_RUN: u64 = 6_000;
 const STEPS_FOR_EACH_BYTE: u64 = 2;
 
-/// What an instruction of a warp takes the interpreter, and how often it is run at most: in the PTX and in the machine code of both.
+/// The interpreter's time for a warp instruction, and how often each instruction is interpreted at most: in the PTX and
+/// in the machine code of both.
 pub(crate) const MICROSECONDS_OF_A_STEP: u64 = 4;
 const RUNS_OF_A_STEP: u64 = 4;
 
-/// The most launches that are searched for behind each.
+/// The most additional launches that are tried after each launch.
 const MORE: u32 = 2;
 
-/// How much a comparison may do.
+/// The limit of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ComparisonBound {
-    /// As much as goes with a search of so many runs of ptxas.
+    /// The limit that belongs to a search with this many ptxas runs.
     Runs(usize),
-    /// So much work.
+    /// An amount of work.
     Work(Work),
 }
 
@@ -40,25 +41,26 @@ impl Default for ComparisonBound {
     }
 }
 
-/// How a kernel is launched, and how closely results are compared.
+/// How a kernel is launched, and how exactly results are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ComparisonSettings {
-    /// The most threads of a block, where the kernel does not say.
+    /// The most threads of a block, if the kernel does not state them.
     pub(crate) threads: Option<u32>,
-    /// Bytes of shared memory that a launch adds, where that is known.
+    /// Bytes of shared memory that a launch adds, if known.
     pub(crate) dynamic_shared: Option<u32>,
-    /// Whether floating-point numbers must agree on every bit.
+    /// Whether floating-point results must agree in every bit.
     pub(crate) is_exact: bool,
-    /// How much may be done.
+    /// The limit.
     pub(crate) bound: ComparisonBound,
 }
 
-/// Compares the PTX of a variant of a kernel with stock's, and then its machine code, where there is that of both. Also says
-/// what ran, where both are the same in all launches, and what both executed in the launches that they end.
+/// Compares the PTX of a variant of a kernel with stock's PTX, and then the machine code, if both have it. The result
+/// includes how much code was executed if both are the same in all launches, and what both executed in the launches
+/// that they completed.
 ///
-/// The machine code runs on the launches of the PTX, with what is left of their instructions. ptxas fuses products and sums
-/// of both as it likes, so numbers may differ by their tolerance, and a difference counts only where stock's own machine code
-/// computes what its PTX does.
+/// The machine code runs on the launches of the PTX, with the rest of their instruction limit. ptxas fuses products and
+/// sums of both as it likes. Therefore numbers may differ within their tolerance, and a difference counts only if
+/// stock's own machine code computes the same as its PTX.
 pub(super) fn compare(
     kernel: &str,
     [stock, variant]: [&[u8]; 2],
@@ -118,7 +120,7 @@ pub(super) fn compare(
             }
         }
     }
-    // Where no launch of stock got as far as to run a variant, none does.
+    // If no launch of stock gets far enough to run a variant, no launch does for any variant.
     let is_stocks = !ends_any && reasons.iter().all(|(is_stocks, _)| *is_stocks);
     let is_whole = reasons.is_empty();
     let agreement = match reasons.into_iter().next() {
@@ -129,12 +131,12 @@ pub(super) fn compare(
     Compared { agreement, is_stocks, folder: None, coverage, executed, predicted: None }
 }
 
-/// What is said of every variant where stock itself cannot be run.
+/// Returns the result for every variant if stock itself cannot be run.
 pub(super) fn of_stock(error: Error) -> Compared {
     Compared { is_stocks: true, ..Agreement::NotComparable(error.problem).into() }
 }
 
-/// A variant whose PTX computes what stock's does, and whose machine code does not.
+/// Returns the result for a variant whose PTX computes the same as stock's and whose machine code does not.
 fn different_code(place: String, kernel: &str, launches: &Launches) -> Compared {
     let command = command(kernel, launches).replace(VARIANT, VARIANT_CODE).replace(" --exact", "");
     Agreement::Different(Difference { place: format!("machine code: {place}"), command }).into()
@@ -148,15 +150,15 @@ fn different(place: String, kernel: &str, launches: &Launches) -> Compared {
     Agreement::Different(Difference { place, command: command(kernel, launches) }).into()
 }
 
-/// Whether a reason why the variant alone ended is a fault of it: stock ran the same launch to its end. A value that is
-/// undefined there is that of a slot that nobody wrote, say. Races and limits may be met by chance.
+/// Whether the reason why only the variant stopped is an error of the variant, because stock completed the same launch.
+/// An undefined value, for example, is that of a slot that was never written. Races and limits may occur by chance.
 fn is_fault(reason: &str) -> bool {
     reason.contains(" undefined") || reason.starts_with("an access ")
 }
 
-/// The launches of a kernel with so many bytes of PTX: one of a single block, which takes few instructions, and one of
-/// several. Each may run half of the instructions, and each attempt at one a sixth, so that others with smaller sizes may
-/// follow.
+/// Returns the launches of a kernel with this many bytes of PTX: one of a single block, which takes few instructions,
+/// and one of several blocks. Each launch may execute half of the instructions, and each attempt a sixth, so that
+/// attempts with smaller sizes may follow.
 fn launches(bytes: usize, settings: ComparisonSettings) -> [Launches; 2] {
     let steps = match settings.bound {
         ComparisonBound::Runs(runs) => runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64),

@@ -1,5 +1,5 @@
-//! Stock as a build has it already: ptxas has assembled the unchanged file with the options that variants get, and what it made of it
-//! tells what the kernels cost.
+//! Stock as a build has it already. ptxas has assembled the unchanged file with the same options that variants get, so
+//! the kernels' figures can be read from its output.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -15,11 +15,11 @@ use crate::machine::{cubin, machine_code, reported};
 use crate::ptxas;
 use crate::time::code::Code;
 
-/// What ptxas made of the unchanged file.
+/// ptxas's output for the unchanged file.
 #[derive(Clone, Copy)]
 pub(crate) struct StockOutput<'a> {
     pub(crate) cubin: &'a [u8],
-    /// What ptxas printed.
+    /// ptxas's messages.
     pub(crate) messages: &'a str,
     /// Its CPU time.
     pub(crate) took: Duration,
@@ -35,8 +35,8 @@ pub(super) struct AssembledStock<'a> {
 }
 
 impl<'a> AssembledStock<'a> {
-    /// `None` where the file does not tell all figures, or tests do not compare how such code is read. `is_verbose` says that ptxas
-    /// has printed figures.
+    /// Reads the output. `None` if the file lacks some figures, or if reading such code is not tested. `is_verbose` is
+    /// whether ptxas has printed figures.
     pub(super) fn of(stock_output: StockOutput<'a>, is_verbose: bool) -> Option<Self> {
         let StockOutput { cubin, messages, .. } = stock_output;
         let facts = cubin::facts(cubin).filter(|facts| facts.values().all(|facts| facts.is_kernel))?;
@@ -53,7 +53,8 @@ impl<'a> AssembledStock<'a> {
         Some(Self { stock_output, kernels, bytes, code: OnceLock::new() })
     }
 
-    /// What is known of a kernel, as if it had been assembled by itself: the time is the kernel's share by its bytes of code.
+    /// Returns the figures of a kernel as if it had been assembled by itself. Its time is its share by the bytes of its
+    /// code.
     pub(super) fn judged(&self, kernel: &str) -> Option<Judgement> {
         let figures = *self.kernels.get(kernel)?;
         let in_all: usize = self.bytes.values().sum();
@@ -67,23 +68,23 @@ impl<'a> AssembledStock<'a> {
         self.kernels.contains_key(kernel)
     }
 
-    /// Whether there is one kernel.
+    /// Whether there is exactly one kernel.
     pub(super) fn has_one(&self) -> bool {
         self.kernels.len() == 1
     }
 
-    /// What is known of the whole file.
+    /// Returns the figures of the whole file.
     pub(super) fn whole(&self) -> Judgement {
         Judgement { kernels: self.kernels.clone(), took: self.stock_output.took, ..Judgement::default() }
     }
 
-    /// The machine code, if our own tables know all of it.
+    /// Returns the machine code, if this project's tables cover all of it.
     pub(super) fn code(&self) -> Option<&Code> {
         self.code.get_or_init(|| code_of(self.stock_output.cubin)).as_ref()
     }
 }
 
-/// The machine code of a cubin, if our own tables know all of it.
+/// Returns the machine code of a cubin, if this project's tables cover all of it.
 pub(super) fn code_of(cubin: &[u8]) -> Option<Code> {
     let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
     Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)?, ptx: None })

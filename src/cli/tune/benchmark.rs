@@ -1,4 +1,4 @@
-//! The user's own benchmark as a judge.
+//! The user's own benchmark.
 
 use std::fs;
 use std::path::Path;
@@ -13,33 +13,33 @@ use super::process::{self, Limit};
 use crate::ninja::quoted;
 use crate::ptxas::Folder;
 
-/// What stands for the file with the machine code, and for the kernel's name.
+/// The placeholders of the file with the machine code and of the kernel's name.
 const CUBIN: &str = "{cubin}";
 const KERNEL: &str = "{kernel}";
 
-/// A command that tells how good a kernel's machine code is. It never runs twice at a time.
+/// A command that measures a kernel's machine code. It never runs twice at the same time.
 pub(super) struct Benchmark {
     command: String,
     repetitions: u32,
-    /// How long a run may take.
+    /// The time limit of a run.
     limit: Duration,
     folder: Folder,
-    /// Held while it runs.
+    /// The lock that a run holds.
     turn: Mutex<()>,
 }
 
 impl Benchmark {
-    /// A command for the shell, in which `{cubin}` and `{kernel}` stand for what is to be measured.
+    /// Creates a benchmark from a shell command, in which `{cubin}` and `{kernel}` stand for the measured code.
     pub(super) fn new(command: &str, repetitions: u32, limit: Duration) -> Result<Self, Error> {
         if !command.contains(CUBIN) {
-            let problem = format!("--run='{command}': it does not say where {CUBIN} goes");
-            return Err(Error::new(ErrorKind::Option, problem, "write, say, './bench {cubin} {kernel}'"));
+            let problem = format!("--run='{command}': the placeholder {CUBIN} is missing");
+            return Err(Error::new(ErrorKind::Option, problem, "write './bench {cubin} {kernel}', for example"));
         }
         let folder = Folder::new("run")?;
         Ok(Self { command: command.to_owned(), repetitions, limit, folder, turn: Mutex::new(()) })
     }
 
-    /// Measures a kernel. An error says why there is no number.
+    /// Measures a kernel. An error states why there is no number.
     pub(super) fn measure(&self, cubin: &Path, kernel: &str) -> Result<Timing, String> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let runs: Result<Vec<f64>, String> = (0..self.repetitions.max(1)).map(|_| self.once(cubin, kernel)).collect();
@@ -52,15 +52,18 @@ impl Benchmark {
         let mut shell = Command::new("sh");
         shell.args(["-c", &filled]);
         let end = process::run(shell, &output, &errors, Limit::Elapsed(self.limit));
-        let status = end.map_err(|problem| format!("it {problem}"))?.status;
+        let status = end.map_err(|problem| format!("the benchmark {problem}"))?.status;
         let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
         if !status.success() {
             let errors = text(&errors);
-            return Err(format!("it fails: {}", last_line(&errors).unwrap_or("it says nothing on standard error")));
+            return Err(format!(
+                "the benchmark fails: {}",
+                last_line(&errors).unwrap_or("no message on standard error")
+            ));
         }
         let output = text(&output);
-        let line = last_line(&output).ok_or("it prints nothing on standard output")?;
-        last_number(line).ok_or_else(|| format!("no number in its last line, '{line}'"))
+        let line = last_line(&output).ok_or("the benchmark prints nothing on standard output")?;
+        last_number(line).ok_or_else(|| format!("no number in the last line, '{line}'"))
     }
 }
 
@@ -68,7 +71,7 @@ fn last_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).rfind(|line| !line.is_empty())
 }
 
-/// The last number in a line, with or without a unit right behind it.
+/// Returns the last number in a line, with or without a unit directly after it.
 fn last_number(line: &str) -> Option<f64> {
     let words = line.split(|c: char| c.is_whitespace() || "=:,;()[]".contains(c)).rev();
     let number = |word: &str| {
@@ -82,7 +85,7 @@ fn last_number(line: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// The last number of a line counts, whatever stands around it.
+    /// The last number of a line counts, whatever the text around it.
     #[test]
     fn numbers() {
         let cases = [("12.5", 12.5), ("a: 3 b: 4 ms", 4.0), ("took 1e-3", 0.001), ("t=-7,", -7.0), ("2 of 3.5us", 3.5)];
@@ -94,7 +97,8 @@ mod tests {
         }
     }
 
-    /// What the command prints is what is measured; it gets the file and the name as they are, odd ones included.
+    /// The command's output is the result. The command receives the unchanged file path and kernel name, with any
+    /// characters.
     #[test]
     fn commands() {
         let measure = |command: &str, kernel: &str| {
@@ -103,9 +107,9 @@ mod tests {
         };
         let length = measure("printf %s {cubin}{kernel} | wc -c", "$HOME;'").map(|timing| timing.median);
         assert_eq!(length, Ok("a 'file'$HOME;'".len() as f64));
-        assert_eq!(measure(": {cubin}; echo no >&2; exit 3", "k"), Err("--run: it fails: no".into()));
-        assert_eq!(measure(": {cubin}; echo fast", "k"), Err("--run: no number in its last line, 'fast'".into()));
-        assert_eq!(measure(": {cubin}", "k"), Err("--run: it prints nothing on standard output".into()));
+        assert_eq!(measure(": {cubin}; echo no >&2; exit 3", "k"), Err("--run: the benchmark fails: no".into()));
+        assert_eq!(measure(": {cubin}; echo fast", "k"), Err("--run: no number in the last line, 'fast'".into()));
+        assert_eq!(measure(": {cubin}", "k"), Err("--run: the benchmark prints nothing on standard output".into()));
         assert!(Benchmark::new("./bench", 3, Duration::ZERO).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! Variants of a module that share what LLVM does ahead of the first of our passes: compiled by servers that fork.
+//! Variants of a module that share LLVM's work before the first pass of this project, compiled by servers that fork.
 //!
-//! A server is worth its memory where the module takes long. What it compiles is what this process would compile, to
-//! the byte, so that wherever there is none, or something goes wrong with it, this process does.
+//! A server is worth its memory if the module takes long to compile. Its output is byte for byte that of this process.
+//! Without a server, or if a server fails, this process compiles the variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -24,13 +24,13 @@ use super::fork_server::{read_part, write_part};
 use crate::interrupt::is_interrupted;
 use crate::ptxas::Folder;
 
-/// How many servers a search has: each holds a module half-way through code generation, some 100 MB of a large one.
+/// The most servers of a search. Each holds a module half-way through code generation, about 100 MB for a large module.
 const MOST: usize = 16;
 
 /// All servers of a search.
 pub(super) struct Servers {
     folder: Folder,
-    /// How long LLVM takes for a module that gets servers, at least.
+    /// LLVM's least time for a module that gets servers.
     pub(super) least: Duration,
     started: AtomicUsize,
 }
@@ -40,49 +40,50 @@ impl Servers {
         Ok(Self { folder: Folder::new("fork")?, least, started: AtomicUsize::new(0) })
     }
 
-    /// A path for the socket of one more, where one more may be.
+    /// Returns the socket path of another server, if the limit permits one.
     fn admit(&self) -> Option<PathBuf> {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         (number < MOST).then(|| self.folder.path(&number.to_string()))
     }
 }
 
-/// What a server shares between variants.
+/// The work that a server shares between variants.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'c, 'a> {
     pub(super) compiler: &'c Compiler<'a>,
-    /// What LLVM does to the IR.
+    /// The optimisations of LLVM IR.
     pub(super) of_ir: Optimisations,
-    /// The CPU time that LLVM may well take.
+    /// The CPU time that LLVM is expected to take.
     pub(super) expected: Duration,
-    /// The CPU time that LLVM may take at most.
+    /// The most CPU time for LLVM.
     pub(super) limit: Duration,
 }
 
-/// The CPU time from which on LLVM runs in a process that can be ended, wanted again or not.
+/// From this CPU time on, LLVM runs in a process that can be killed, even for the first variant.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The servers of one module, by what LLVM does to the IR of its variants.
+/// The servers of one module, by the LLVM optimisations of the variants' IR.
 #[derive(Default)]
 pub(super) struct Branches {
     fronts: Mutex<BTreeMap<Optimisations, Front>>,
-    /// Where a process came to its limit: the server may have, and whoever is compiled without it would do the same.
+    /// Optimisations with which a process reached its limit. The server may have reached it, and compiling without the
+    /// server would, too.
     over: Mutex<BTreeSet<Optimisations>>,
 }
 
-/// What is known of a way through LLVM's part.
+/// The state of one set of LLVM optimisations.
 enum Front {
-    /// One variant has gone it.
+    /// One variant has used it.
     Seen,
-    /// Further ones are compiled by this.
+    /// Other variants are compiled by this server.
     Served(Arc<Server>),
-    /// Further ones are compiled here.
+    /// Other variants are compiled in this process.
     Alone,
 }
 
 impl Branches {
-    /// The PTX with the choices of a profile, by a server; none where there is no such server. `shared` are the choices that lead
-    /// to what the server shares. An error where the limit is over, or the user interrupts.
+    /// Compiles the PTX with the choices of a profile on a server. `None` if there is no such server. `shared` returns
+    /// the choices that all of the server's variants have in common. Fails at the limit, and if the user interrupts.
     pub(super) fn compile(
         &self,
         servers: &Servers,
@@ -96,14 +97,14 @@ impl Branches {
         match server.compile(profile) {
             Ok(made) => Some(Ok(made)),
             Err(_) if is_interrupted() => Some(Err(Error::pass("LLVM was interrupted", ""))),
-            // The system ends a process at its limit without a word, and no process gets there earlier.
+            // The system kills a process at its limit without a message, and no process reaches its limit earlier.
             Err(_) if start.elapsed() >= limit || self.was_over(of_ir) => {
                 self.over().insert(of_ir);
                 let problem = format!("LLVM takes more than {} s of CPU time", limit.as_secs());
-                Some(Err(Error::pass(problem, "the variant is lost")))
+                Some(Err(Error::pass(problem, "the variant is discarded")))
             }
             Err(error) => {
-                log::debug!("a fork server is lost: {error}");
+                log::debug!("a fork server failed: {error}");
                 self.lock().insert(of_ir, Front::Alone);
                 None
             }
@@ -118,7 +119,8 @@ impl Branches {
         self.over().contains(&of_ir)
     }
 
-    /// The server for a front: of the code as it is at once, of others when they are wanted again.
+    /// Returns the server for a set of optimisations. Stock's set gets a server at once, other sets when they are used
+    /// again.
     fn server(
         &self,
         servers: &Servers,
@@ -154,7 +156,7 @@ impl Branches {
 /// A process that compiles variants.
 struct Server {
     process: Child,
-    /// Says what to compile, and ends the process when it is closed.
+    /// The connection that sends what to compile. The process ends when the connection is closed.
     owner: UnixStream,
     socket: PathBuf,
 }
@@ -165,10 +167,10 @@ impl Server {
         let owner = UnixStream::connect(&socket)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("fork-server").arg(format!("--cpu-seconds={}", limit.as_secs())).args(compiler.arguments());
-        // Apart from the group that a Ctrl-C reaches: this process says when it ends.
+        // The process is not in the group that receives Ctrl-C. This process decides when it ends.
         command.process_group(0).stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
-        // The process alone listens, so that nobody waits for one that is gone.
+        // Only the server process has the listening socket, so that nobody can wait for a server that has ended.
         drop(command);
         let mut server = Self { process, owner, socket };
         write_part(&mut server.owner, compiler.content())?;
@@ -187,10 +189,10 @@ impl Server {
     }
 }
 
-/// How often one who waits for a server looks whether the user has interrupted.
+/// How often a wait for a server checks for an interruption.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Waits for what is sent until the user interrupts.
+/// A stream that is read until the user interrupts.
 struct Interruptible(UnixStream);
 
 impl io::Read for Interruptible {
@@ -210,7 +212,7 @@ fn printed(profile: &Profile) -> io::Result<Vec<u8>> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended; what it has forked ends with its work.
+        // The process may have ended. Its children end with their work.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,5 +1,5 @@
-//! Where the code under search comes from. The search asks a [`Code`] for its kernels and for the PTX of variants, and knows
-//! nothing else of what it is written in.
+//! The code under search. The search asks a [`Code`] for its kernels and for the PTX of variants, and does not depend
+//! on the language of the code.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
-/// What was made of a variant.
+/// A compiled variant.
 pub(super) struct CompiledVariant {
     pub(super) ptx: Vec<u8>,
-    /// The CPU time of other processes that made it.
+    /// The CPU time of other processes that compiled it.
     pub(super) elsewhere: Duration,
 }
 
@@ -22,26 +22,26 @@ impl From<Vec<u8>> for CompiledVariant {
     }
 }
 
-/// Code with kernels, whole or a kernel of it alone. Several threads may compile at once.
+/// Code with kernels, a whole module or one kernel of it. Several threads may compile at the same time.
 pub(super) trait Code: Send + Sync {
-    /// The processor.
+    /// Returns the processor.
     fn cpu(&self) -> &str;
 
-    /// The functions that it defines, with the hashes of their code.
+    /// Returns the functions that it defines, with the hashes of their code.
     fn functions(&self) -> &[(String, String)];
 
-    /// The kernels by name, each with the threads of a block, where it says how many at most.
+    /// Returns the kernels by name, each with the most threads of a block, if the code states them.
     fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error>;
 
-    /// Kernels, each with what it calls and names, as code of their own: one that takes long, or that ptxas refuses, is
-    /// no matter to the others.
+    /// Returns kernels as separate code, each with everything that it uses. A kernel that takes long, or that ptxas
+    /// refuses, does not affect the others.
     fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error>;
 
-    /// The PTX with the choices of a profile, the same as a later replay makes.
+    /// Compiles the PTX with the choices of a profile. A later replay gives the same PTX.
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error>;
 
-    /// The PTX of one of many variants of a slice, the same as by [`compile`](Self::compile). `profile_of` gives the
-    /// choices of a variant, and `took` is the CPU time of stock.
+    /// Compiles the PTX of one of many variants of a slice, the same as [`compile`](Self::compile). `profile_of`
+    /// returns the choices of a variant, and `took` is the CPU time of stock.
     fn compile_variant(
         &self,
         variant: &Variant,
@@ -52,50 +52,50 @@ pub(super) trait Code: Send + Sync {
         self.compile(&profile_of(variant)).map(CompiledVariant::from)
     }
 
-    /// The CPU time that stock took ahead of [`compile`](Self::compile).
+    /// Returns the CPU time of stock before [`compile`](Self::compile).
     fn computed_ahead(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether shared memory of a size that only the launch says is used in its PTX, which is given.
+    /// Whether its PTX, which is given, uses shared memory of a size that only the launch decides.
     fn sizes_shared_at_launch(&self, ptx: &str) -> bool;
 
-    /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
+    /// Whether the PTX version lets kernels request spills to shared memory.
     fn knows_smem_spilling(&self) -> bool;
 
-    /// Whether ptxas may be given a kernel under another name, for which it compiles it in another way.
+    /// Whether ptxas may get the kernel under another name, for which it compiles the kernel differently.
     fn has_other_name(&self, kernel: &str) -> bool {
         let _ = kernel;
         false
     }
 
-    /// What of LLVM's optimisations is among the choices.
+    /// Returns the LLVM optimisations that may be chosen.
     fn choices(&self) -> Choices;
 
-    /// What clang has to do alike, where a profile is replayed ahead of LLVM's optimisations.
+    /// Returns what clang has to do in the same way if a profile is replayed before LLVM's optimisations.
     fn made_by(&self) -> Option<String> {
         None
     }
 
-    /// Why no pass can change a kernel's instructions, where that is so.
+    /// Returns why no pass can change a kernel's instructions, if none can.
     fn why_kept(&self, kernel: &str) -> Option<String>;
 
-    /// Other compilers that have code of a slice's kernel, by their numbers from 1 on.
+    /// Returns the other compilers that have code of a slice's kernel, by number from 1 on.
     fn compilers(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// The name of another compiler's file.
+    /// Returns the name of another compiler's file.
     fn name_of(&self, compiler: u8) -> Option<&str> {
         let _ = compiler;
         None
     }
 
-    /// What messages call it.
+    /// Returns its descriptions in messages.
     fn descriptions(&self) -> &'static CodeDescriptions;
 
-    /// The profile that gives functions their variants. Where there is none, a function is left as it is: its figures may
-    /// be part of those of several kernels.
+    /// Returns the profile that gives functions their variants. A function without a variant stays unchanged, because
+    /// its figures may be part of those of several kernels.
     fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
         let entry =
             |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
@@ -104,13 +104,13 @@ pub(super) trait Code: Send + Sync {
     }
 }
 
-/// What messages call code and what comes of it.
+/// Descriptions of code and its results in messages.
 pub(super) struct CodeDescriptions {
-    /// Whose doing it is where no pass did anything.
+    /// What makes the code if no pass changes it.
     pub(super) stock: &'static str,
-    /// The code that ptxas refuses where it refuses that.
+    /// Which code ptxas refuses if it refuses stock.
     pub(super) refused: &'static str,
-    /// What a kernel is.
+    /// The definition of a kernel.
     pub(super) kernels: &'static str,
     /// The option that replays a profile.
     pub(super) replayed_by: &'static str,

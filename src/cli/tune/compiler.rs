@@ -1,4 +1,4 @@
-//! The module under search, whole or a kernel of it alone, compiled with variants in process.
+//! The module under search, or one kernel of it, whose variants are compiled in process.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,18 +18,18 @@ use super::optimise;
 use crate::codegen::{self, Optimise, Settings};
 use crate::input;
 
-/// What code a module is.
+/// The state of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It goes to code generation as it is, and the hashes of its functions are of that code.
+    /// Optimised code, which goes to code generation without changes. The hashes of its functions are of this code.
     Optimised,
-    /// As a front end made it: LLVM's optimisations come first, and the hashes are of the code ahead of them.
+    /// Code as a front end made it. LLVM's optimisations run first, and the hashes are of the code before them.
     Unoptimised,
-    /// What LLVM's optimisations made of it: the hashes are of the code ahead of them.
+    /// The result of LLVM's optimisations in this project. The hashes are of the code before them.
     Finished,
 }
 
-/// A module and how it is compiled. Several threads may compile at once.
+/// A module, and how it is compiled. Several threads may compile at the same time.
 #[derive(Clone)]
 pub(super) struct Compiler<'a> {
     content: Cow<'a, [u8]>,
@@ -42,7 +42,7 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Reads the module once, to see what is in it.
+    /// Reads the module once, to find its functions.
     pub(super) fn new(
         content: &'a [u8],
         path: &'a Path,
@@ -63,13 +63,13 @@ impl<'a> Compiler<'a> {
         Ok(Self { content: content.into(), path, settings, cpu, stage, functions: profile::functions(&module) })
     }
 
-    /// Kernels of the module, each with what it calls and names, as modules of their own: one that takes long, or that
-    /// ptxas refuses, is no matter to the others.
+    /// Returns kernels as separate modules, each with everything that it uses. A kernel that takes long, or that ptxas
+    /// refuses, does not affect the others.
     pub(super) fn slices<'k>(&self, kernels: impl Iterator<Item = &'k str>) -> Result<Vec<Self>, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, &self.content, self.path)?;
         let of_kernel = |kernel: &str| {
-            let missing = || Error::internal("it is no function of the module", None).in_function(kernel);
+            let missing = || Error::internal("the module has no function with this name", None).in_function(kernel);
             let module = slice(&module, kernel).ok_or_else(missing)?;
             let content = write_bitcode(&module);
             Ok(Self { content: content.into(), functions: self.functions_in(&module), ..self.clone() })
@@ -77,7 +77,8 @@ impl<'a> Compiler<'a> {
         kernels.map(of_kernel).collect()
     }
 
-    /// The functions of a part of the module. Of what is not compiled as it stands, the hashes are the whole's.
+    /// Returns the functions of a part of the module. Unless the module is compiled without changes, the hashes are
+    /// those of the whole module.
     fn functions_in(&self, part: &Module<'_>) -> Vec<(String, String)> {
         let mut functions = profile::functions(part);
         if self.stage != Stage::Optimised {
@@ -91,51 +92,52 @@ impl<'a> Compiler<'a> {
         functions
     }
 
-    /// What LLVM's optimisations make of the module with what a profile chooses ahead of them, and their CPU time; an error where
-    /// that is more than the limit, or is interrupted.
+    /// Runs LLVM's optimisations on the module, with a profile's choices before them. Returns the result and the CPU
+    /// time. Fails if the CPU time exceeds the limit, or if the user interrupts.
     pub(super) fn optimised(&self, profile: &Profile, limit: Duration) -> Result<(Self, Duration), Error> {
         let (content, computed) = optimise::optimised(&self.content, &self.arguments(), profile, limit)?;
         Ok((Self { content: content.into(), stage: Stage::Finished, ..self.clone() }, computed))
     }
 
     fn optimise(&self, context: &Context, module: &Module<'_>) -> Result<(), Error> {
-        let refused = |message| Error::pass(format!("LLVM does not optimise it: {message}"), "see LLVM's message");
+        let refused =
+            |message| Error::pass(format!("LLVM cannot optimise the module: {message}"), "see LLVM's message");
         quietly(context, || self.settings.optimise(module, self.cpu)).map_err(refused)?
     }
 
-    /// The same with the functions and hashes of the code that it was made of.
+    /// Takes the functions and hashes of the code that the module was made of.
     pub(super) fn with_functions_of(self, other: &Self) -> Self {
         Self { functions: other.functions.clone(), ..self }
     }
 
-    /// The processor.
+    /// Returns the processor.
     pub(super) fn cpu(&self) -> &str {
         self.cpu
     }
 
-    /// What the module is.
+    /// Returns the module.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// How a server is told to compile it.
+    /// Returns the arguments with which a server compiles it.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let settings = self.settings.arguments().map(OsString::from);
         let cpu = OsString::from(format!("--cpu={}", self.cpu));
         settings.into_iter().chain([cpu, "--".into(), self.path.into()]).collect()
     }
 
-    /// What clang has to do alike so that it makes the same code of the source.
+    /// Returns the options with which clang makes the same code from the source.
     pub(super) fn like_clang(&self) -> String {
         self.settings.like_clang()
     }
 
-    /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
+    /// Whether the PTX version lets kernels request spills to shared memory.
     pub(super) fn knows_smem_spilling(&self) -> bool {
         PtxVersion::of_features(self.settings.features()) >= Some(PtxVersion::SMEM_SPILLING)
     }
 
-    /// The PTX with the choices of a profile, the same as a later build replays them.
+    /// Compiles the PTX with the choices of a profile. A later build that replays the profile gives the same PTX.
     pub(super) fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, &self.content, self.path)?;

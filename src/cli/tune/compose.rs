@@ -1,4 +1,4 @@
-//! The best variant of each kernel in one module, judged once more.
+//! The winners of all kernels in one module, judged once more.
 
 use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
@@ -16,14 +16,14 @@ use super::tuning::{Tuning, checked};
 pub(super) struct Composed {
     pub(super) ptx: Vec<u8>,
     pub(super) profile: Profile,
-    /// What each kernel of the search got, and its figures in the whole.
+    /// The final variant of each kernel, and its figures in the whole module.
     pub(super) chosen: IndexVec<KernelId, (Variant, Figures)>,
 }
 
-/// Puts the best variants together. A kernel that is worse than stock in company, as ptxas may have it, becomes stock
-/// again, and the rest is judged anew; each time at least one does, so that this ends. Where ptxas takes the module not
-/// even as LLVM makes it, because of some other kernel, what it said of each kernel alone has to do. `None` where the
-/// whole has not been judged yet.
+/// Combines the winners. ptxas may make a kernel worse than stock when it is in one module with the others. Such a
+/// kernel becomes stock again, and the module is judged anew. Each iteration returns at least one kernel to stock, so
+/// the loop ends. If ptxas refuses even LLVM's own module because of some other kernel, the figures of the separate
+/// kernels are used. `None` if the whole module has not been judged yet.
 pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
     let search = &tuning.search;
     let mut chosen: IndexVec<KernelId, (Variant, Figures)> = search.kernels.ids().map(|id| search.best(id)).collect();
@@ -57,16 +57,16 @@ pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
     }
 }
 
-/// The module with a variant for each kernel.
+/// The module with one variant for each kernel.
 struct Whole {
     ptx: Vec<u8>,
     profile: Profile,
-    /// None where ptxas does not take it.
+    /// `None` if ptxas refuses the module.
     judged: Option<Judgement>,
 }
 
 impl Whole {
-    /// `None` where it is judged later.
+    /// Compiles and judges the module. `None` if it is judged later.
     fn new(tuning: &Tuning<'_>, variant: impl Fn(KernelId) -> Variant) -> Result<Option<Self>, Error> {
         let Tuning { code, slices, judges, .. } = tuning;
         let variants: IndexVec<KernelId, Variant> = slices.ids().map(variant).collect();

@@ -1,5 +1,5 @@
-//! How much programs compute. On a machine with other work, a program that computes for a second may take a minute; a limit of
-//! CPU time is the same there.
+//! The CPU time of programs. On a busy machine, a program that computes for a second may take a minute. A limit of CPU
+//! time does not depend on other work.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
-/// Linux tells times of processes in hundredths of a second.
+/// The unit of Linux's process times.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The CPU time of this thread so far.
+/// Returns the CPU time of this thread so far.
 pub(super) fn of_thread() -> Duration {
     of(UsageWho::RUSAGE_THREAD)
 }
 
-/// The CPU time of this process so far.
+/// Returns the CPU time of this process so far.
 #[cfg(feature = "llvm")]
 pub(super) fn of_process() -> Duration {
     of(UsageWho::RUSAGE_SELF)
@@ -27,35 +27,35 @@ fn of(who: UsageWho) -> Duration {
     Duration::from_micros(microseconds.try_into().unwrap_or(0))
 }
 
-/// Counts what a program and the programs that it has started use: the CPU time of their process group, and the time during which
-/// all of them only wait. A program that waits for the machine, because others compute, waits for nothing.
+/// Measures a program and the programs that it has started: the CPU time of their process group, and the time during
+/// which all of them only wait. Waiting for a busy processor does not count as waiting.
 pub(super) struct Meter {
     group: u32,
     computed: Duration,
-    /// The part of it that is not of the first program.
+    /// The part of it that other programs than the first used.
     others: Duration,
     waited: Duration,
     last: Instant,
 }
 
 impl Meter {
-    /// Begins with a program that leads its own process group.
+    /// Starts with a program that leads its own process group.
     pub(super) fn new(leader: u32) -> Self {
         let last = Instant::now();
         Self { group: leader, computed: Duration::ZERO, others: Duration::ZERO, waited: Duration::ZERO, last }
     }
 
-    /// The CPU time when it was read last.
+    /// Returns the last measured CPU time.
     pub(super) fn computed(&self) -> Duration {
         self.computed
     }
 
-    /// The CPU time and the time of waiting when they were read last.
+    /// Returns the last measured CPU time and waiting time.
     pub(super) fn used(&self) -> Duration {
         self.computed + self.waited
     }
 
-    /// Reads the times. O(processes of the machine) where the first program does not compute itself.
+    /// Measures the times. O(processes of the machine) if the first program itself is not busy.
     pub(super) fn read(&mut self) {
         let before = std::mem::replace(&mut self.last, Instant::now());
         let Some(leader) = Process::read(self.group) else { return };
@@ -69,7 +69,7 @@ impl Meter {
         }
         let computed = leader.computed + self.others;
         is_busy |= computed > self.computed;
-        // What a program computed that has ended meanwhile counts for the program that waited for it.
+        // The CPU time of an ended program counts for the program that waited for it.
         self.computed = self.computed.max(computed);
         if !is_busy {
             self.waited += self.last - before;
@@ -77,12 +77,12 @@ impl Meter {
     }
 }
 
-/// What is known of a process.
+/// A process.
 struct Process {
     group: u32,
-    /// Its CPU time, and that of the programs that it has waited for.
+    /// Its CPU time, and the CPU time of the programs that it has waited for.
     computed: Duration,
-    /// Whether it runs, or would if a processor or a disk were free.
+    /// Whether it runs, or would run on a free processor or disk.
     is_busy: bool,
 }
 
@@ -91,7 +91,7 @@ impl Process {
         Self::parse(&fs::read_to_string(format!("/proc/{number}/stat")).ok()?)
     }
 
-    /// Reads a line of `/proc/PID/stat`. The name of the program may have any characters, and stands in parentheses.
+    /// Parses a line of `/proc/PID/stat`. The program's name is in parentheses and may contain any characters.
     fn parse(line: &str) -> Option<Self> {
         let fields: Vec<&str> = line.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = fields.get(11..15)?.iter().map(|field| field.parse::<u32>().ok()).sum::<Option<u32>>()?;
@@ -100,7 +100,7 @@ impl Process {
     }
 }
 
-/// The numbers of all processes.
+/// Returns the ids of all processes.
 fn numbers() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -110,7 +110,7 @@ fn numbers() -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
-    /// Times are those of the program and of what it has waited for, whatever its name is.
+    /// Times include the program and the programs that it has waited for, whatever its name is.
     #[test]
     fn lines() {
         let line = "77 (a) R 1 2 (b) S 1 70 70 0 -1 4194560 1 2 3 4 5 6 70 8 20 0 1 0 9 9 9\n";
@@ -121,7 +121,7 @@ mod tests {
         assert!(own.is_busy || own.computed <= Duration::from_secs(3600));
     }
 
-    /// A thread that computes has used time.
+    /// A thread that computes uses CPU time.
     #[test]
     fn threads() {
         let (before, start) = (of_thread(), Instant::now());

@@ -1,6 +1,6 @@
-//! A search from stock to the variants that win, for `nvptx-ra tune` and for the program in ptxas's place.
+//! A search from stock to the winners, for `nvptx-ra tune` and for the ptxas wrapper.
 //!
-//! Both say what is searched and for how long, and who is told what. All else is the same.
+//! Callers set the searched code, the limits and the listener. Everything else is the same.
 
 use std::path::Path;
 
@@ -18,72 +18,72 @@ use super::tuning::{SearchLimits, Tuning};
 use super::winners::{self, Comparer, DifferenceFolder};
 use crate::interrupt;
 
-/// What is searched, and how.
+/// The code and the settings of a search.
 pub(super) struct Plan<'a, 'p> {
     pub(super) code: &'a dyn Code,
-    /// Its file, for messages.
+    /// The code's file, for messages.
     pub(super) path: &'p Path,
     pub(super) wanted: KernelSelection<'p>,
     pub(super) conditions: Conditions<'a>,
     pub(super) run_limits: RunLimits,
     pub(super) search_limits: SearchLimits,
-    /// Where variants that differ from stock are kept.
+    /// Where variants that differ from stock are stored.
     pub(super) keep: DifferenceFolder,
     /// Whether variants run on the CPU.
     pub(super) compares: bool,
-    /// Whether the best so far is wanted of a search that is cut.
+    /// Whether an interrupted search returns the best results so far.
     pub(super) keeps_best: bool,
-    /// Where all trials are noted, if each recipe is to be tried.
+    /// The file for all trials, if each recipe is to be tried.
     pub(super) trials: Option<&'p Path>,
 }
 
-/// Who is told how a search goes on.
+/// The receiver of a search's progress.
 pub(super) trait Listener: Sync {
-    /// What users should know.
+    /// Reports a line for users.
     fn note(&self, line: &str);
 
-    /// Decides on a kernel of which stock is known: whether it is searched, and how.
+    /// Decides whether and how a kernel is searched, once its stock is known.
     fn admits(&self, kernel: &mut Kernel) -> bool {
         let _ = kernel;
         true
     }
 
-    /// The rounds begin.
+    /// Reports that the rounds begin.
     fn begin(&self, search: &Search) {
         let _ = search;
     }
 
-    /// A kernel has had a round.
+    /// Reports a round of a kernel.
     fn note_round(&self, kernel: &Kernel) {
         let _ = kernel;
     }
 
-    /// The rounds are over.
+    /// Reports that the rounds are over.
     fn end(&self, early_stop: Option<EarlyStop>) {
         let _ = early_stop;
     }
 }
 
-/// Why a search ended ahead of its last run.
+/// Why a search ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EarlyStop {
-    /// The user interrupted, or somebody asked the program to terminate.
+    /// The user interrupted, or the program received a request to terminate.
     Interruption,
-    /// The time was over.
+    /// The time limit was reached.
     Time,
 }
 
-/// What came of a search.
+/// The result of a search.
 pub(super) struct SearchResult<'a> {
     pub(super) tuning: Tuning<'a>,
-    /// Why it ended early, where the best so far is wanted.
+    /// Why it ended early, if the best results so far are wanted.
     pub(super) early_stop: Option<EarlyStop>,
-    /// Whether it came to no result: it was interrupted for good, or waits for answers.
+    /// Whether there is no result, because the search was interrupted for good or waits for answers.
     pub(super) is_void: bool,
 }
 
-/// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
-/// ends all work.
+/// Runs a search. At the time limit, or if the user interrupts, it returns the best results so far if they are wanted.
+/// A second interruption ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<SearchResult<'a>, Error> {
     let Plan { code, path, wanted, conditions, run_limits, search_limits, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
@@ -127,7 +127,7 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     Ok(SearchResult { tuning, early_stop, is_void })
 }
 
-/// Why a search has ended ahead of its last run, if it has.
+/// Returns why a search has ended early, if it has.
 fn early_stop(tuning: &Tuning<'_>) -> Option<EarlyStop> {
     if interrupt::is_interrupted() {
         return Some(EarlyStop::Interruption);

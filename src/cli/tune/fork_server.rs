@@ -1,8 +1,10 @@
-//! `nvptx-ra fork-server`: a compiler that does once what variants of a module share, and forks for each of them.
+//! `nvptx-ra fork-server`: a compiler that runs the work that a module's variants share once, and forks for each
+//! variant.
 //!
-//! Most of the time that LLVM takes for a variant passes ahead of the first of our passes. A server stops there; each
-//! client then gets a process of its own that goes on with the client's profile. Standard input is the socket that it
-//! listens at. Whoever connects first is its owner, says what to compile, and is obeyed by ending with it.
+//! LLVM spends most of a variant's compile time before the first pass of this project. A server stops there. Each
+//! client then gets its own process, which continues with the client's profile. Standard input is the listening socket.
+//! The first connection is the owner's. The owner sends what to compile, and the server ends when the owner's
+//! connection ends.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -27,15 +29,16 @@ use crate::codegen::{self, ModuleArguments};
 pub(crate) struct Arguments {
     #[command(flatten)]
     module: ModuleArguments,
-    /// The CPU time of the server, and of each process that it forks
+    /// The most CPU time of the server, and of each process that it forks
     #[arg(long, value_name = "S", default_value_t = 3600)]
     cpu_seconds: u64,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let limit = arguments.cpu_seconds;
-    setrlimit(Resource::RLIMIT_CPU, limit, limit)
-        .map_err(|error| Error::pass(format!("its CPU time cannot be limited: {error}"), "see the system's limits"))?;
+    setrlimit(Resource::RLIMIT_CPU, limit, limit).map_err(|error| {
+        Error::pass(format!("the CPU time of the server cannot be limited: {error}"), "check the system's limits")
+    })?;
     let lost = |error: io::Error| Error::file("standard input".as_ref(), &error);
     let listener = UnixListener::from(io::stdin().as_fd().try_clone_to_owned().map_err(lost)?);
     let (mut owner, _) = listener.accept().map_err(lost)?;
@@ -57,13 +60,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Forks for each client. Returns in the child, where the module has the client's choices; in the parent never.
+/// Forks for each client. Returns only in the child, where the module has the client's choices.
 fn wait_for_clients(listener: &UnixListener, owner: &UnixStream, module: &Module<'_>) -> Option<UnixStream> {
     loop {
         if !comes_client(listener.as_fd(), owner.as_fd()) {
             std::process::exit(0);
         }
-        // Those that are done.
+        // Collects the children that have ended.
         while waitpid(None, Some(WaitPidFlag::WNOHANG)).is_ok_and(|status| status != WaitStatus::StillAlive) {}
         let (mut client, _) = listener.accept().ok()?;
         if fork().ok()? == Side::Child {
@@ -74,12 +77,12 @@ fn wait_for_clients(listener: &UnixListener, owner: &UnixStream, module: &Module
     }
 }
 
-/// Waits until somebody connects; false where the owner is gone.
+/// Waits for a connection. False if the owner is gone.
 fn comes_client(listener: BorrowedFd<'_>, owner: BorrowedFd<'_>) -> bool {
     let mut events = [PollFd::new(listener, PollFlags::POLLIN), PollFd::new(owner, PollFlags::POLLIN)];
     loop {
         match poll(&mut events, PollTimeout::NONE) {
-            // The owner says nothing more: what there is to hear is the end.
+            // The owner sends nothing more, so any event is its end.
             Ok(_) if events[1].any().unwrap_or(true) => return false,
             Ok(_) => return true,
             Err(nix::errno::Errno::EINTR) => {}
@@ -93,13 +96,13 @@ fn read_profile(stream: &mut UnixStream) -> Result<Profile, Error> {
     Profile::parse(&String::from_utf8_lossy(&part))
 }
 
-/// Sends bytes, their number first.
+/// Sends bytes after their number.
 pub(super) fn write_part(stream: &mut UnixStream, part: &[u8]) -> io::Result<()> {
     stream.write_all(&(part.len() as u64).to_le_bytes())?;
     stream.write_all(part)
 }
 
-/// Reads what [`write_part`] has sent, whole.
+/// Reads all bytes that [`write_part`] has sent.
 pub(super) fn read_part(stream: &mut impl io::Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
     stream.read_exact(&mut length)?;
@@ -113,7 +116,7 @@ pub(super) fn read_part(stream: &mut impl io::Read) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// What is sent arrives, and what breaks off is an error.
+    /// Sent bytes arrive, and an incomplete transfer is an error.
     #[test]
     fn parts() {
         let (mut here, mut there) = UnixStream::pair().expect("there are sockets");
@@ -127,7 +130,7 @@ mod tests {
         assert_eq!(read_part(&mut there).expect_err("nothing comes").kind(), io::ErrorKind::UnexpectedEof);
     }
 
-    /// A server waits for clients as long as it has an owner.
+    /// A server waits for clients while it has an owner.
     #[test]
     fn owners() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -138,8 +141,8 @@ mod tests {
         assert!(comes_client(listener.as_fd(), owner.as_fd()));
         let _accepted = listener.accept().expect("somebody connects");
         drop(other_end);
-        // With nobody to serve it waits for the end: a process that another test starts has a copy of all that is open
-        // until it runs its program.
+        // Without a client, the server waits for the owner's end. A process that another test starts may hold copies of
+        // all open files until it runs its program.
         assert!(!comes_client(listener.as_fd(), owner.as_fd()));
         let _too_late = UnixStream::connect(&path).expect("it listens");
         assert!(!comes_client(listener.as_fd(), owner.as_fd()));

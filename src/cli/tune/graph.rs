@@ -1,9 +1,9 @@
-//! Runs of ptxas as a Ninja graph, for those who have more machines than this one.
+//! ptxas runs as a Ninja graph, for users with more than one machine.
 //!
-//! A search asks in steps: LLVM's own code of every kernel, then a round of variants of each, then the whole module. A
-//! step that lacks answers is written as a graph, whose edges are runs of `nvptx-ra judge` and whose outputs are the
-//! very entries of the cache. So the next call goes one step further, and once nothing is left to run, a search of this
-//! machine alone finds every answer.
+//! A search asks in steps: LLVM's own code of every kernel, then a round of variants of each kernel, then the whole
+//! module. A step without all answers is written as a graph. Its edges are runs of `nvptx-ra judge`, and its outputs
+//! are the entries of the cache. The next call proceeds by one step. Once nothing is left to run, a search on this
+//! machine finds every answer in the cache.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,7 +19,8 @@ use super::tuning::Tuning;
 use crate::input;
 use crate::ninja::{in_path, in_value, quoted, word};
 
-/// The graph of what is planned, and how many runs are in it; in the order of the keys. `program` is this very program.
+/// Returns the graph of the planned runs, in the order of their keys, and the number of runs. `program` is this
+/// program.
 fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error> {
     let wanted = planned.wanted()?;
     let Tools { ptxas, cuobjdump, nvdisasm } = planned.ptxas().tools();
@@ -45,7 +46,7 @@ fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error
     Ok((text, wanted.len()))
 }
 
-/// Writes the first step of a search that lacks answers, and says what is to be done.
+/// Writes the first step of a search that lacks answers, and prints how to continue.
 pub(super) fn write_step(tuning: &Tuning<'_>, planned: &Planned<'_>, path: &Path) -> Result<ExitCode, Error> {
     if !tuning.waits() {
         compose(tuning)?;
@@ -58,8 +59,8 @@ pub(super) fn write_step(tuning: &Tuning<'_>, planned: &Planned<'_>, path: &Path
     let place = path.display();
     let said = match runs {
         0 => "nothing left to run: without --ninja, the same command writes the result\n".to_owned(),
-        1 => format!("1 run left: let Ninja run {place}, then give the same command again\n"),
-        runs => format!("{runs} runs left: let Ninja run {place}, then give the same command again\n"),
+        1 => format!("1 run left: run {place} with Ninja, then repeat this command\n"),
+        runs => format!("{runs} runs left: run {place} with Ninja, then repeat this command\n"),
     };
     if input::is_stream(path) {
         say!("nvptx-ra: {}", said.trim_end());
@@ -83,8 +84,8 @@ mod tests {
         Ptxas::within_build(tools, "sm_90", build).expect("there is space")
     }
 
-    /// Spaces, dollars and colons of paths are Ninja's, quotes the shell's; the same runs give the same text, whatever
-    /// came first.
+    /// Spaces, dollars and colons in paths are escaped for Ninja, quotes for the shell. The same runs give the same
+    /// graph, whatever their order.
     #[test]
     fn paths_are_escaped() {
         let parent = tempfile::tempdir().expect("there is space");
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!((folder.join("0.ptx").exists(), folder.join("1.ptx").exists()), (false, true));
     }
 
-    /// A path that Ninja cannot name, or that cannot be written, is an error with a remedy, and no graph.
+    /// A path that Ninja cannot express or that cannot be written gives an error with a remedy, and no graph.
     #[test]
     fn other_paths_are_refused() {
         let ptxas = ptxas();

@@ -1,4 +1,4 @@
-//! LLVM IR under search, compiled in process, or by servers where that takes long.
+//! LLVM IR under search, compiled in process, or by servers if that takes long.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,33 +17,33 @@ use super::stock::{STOCK_LIMIT, limit_of_variants};
 
 const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     stock: "by LLVM",
-    refused: "on the code that LLVM makes without the passes",
+    refused: "on LLVM's code without the passes",
     kernels: "kernels have the calling convention ptx_kernel",
     replayed_by: "-nvptx-ra-profile=FILE",
 };
 
-/// A module of LLVM IR, whole or a kernel of it.
+/// A module of LLVM IR, or one kernel of it.
 pub(super) struct Ir<'a> {
-    /// Of a kernel, this is what LLVM's optimisations make of it where it chooses nothing ahead of them.
+    /// The code with the default choices before LLVM's optimisations. For a kernel, the result of the optimisations.
     stock: Front<'a>,
-    /// The kernel ahead of LLVM's optimisations, where these are run here.
+    /// The kernel before LLVM's optimisations, if they run here.
     source: Option<Compiler<'a>>,
-    /// What the optimisations make of the whole module, once its kernels are wanted, and their CPU time.
+    /// The optimised whole module and the CPU time of its optimisations, once its kernels are requested.
     optimised: OnceLock<Result<(Compiler<'a>, Duration), Error>>,
-    /// The CPU time that they took for the module of a kernel.
+    /// The CPU time of the optimisations, for the module of a kernel.
     computed_ahead: Duration,
-    /// What the optimisations make of it with other choices.
+    /// The optimised code with other choices.
     fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
     servers: &'a Servers,
 }
 
-/// A front, once a variant has asked for it.
+/// A front that is created when a variant first asks for it.
 type LazyFront<'a> = OnceLock<Result<Front<'a>, Error>>;
 
-/// What variants share that LLVM's optimisations are done with.
+/// Code after LLVM's optimisations, which several variants share.
 struct Front<'a> {
     compiler: Compiler<'a>,
-    /// The CPU time of the optimisations, where they ran for this front.
+    /// The CPU time of the optimisations, if they ran for this front.
     computed: Duration,
     branches: Branches,
 }
@@ -61,9 +61,9 @@ impl<'a> Front<'a> {
         took: Duration,
     ) -> Result<CompiledVariant, Error> {
         let profile = profile_of(variant);
-        // Code that the optimisations took long for may take long, too.
+        // If the optimisations took long, code generation may take long, too.
         let expected = took.max(self.computed);
-        // Spills to shared memory are asked for in the IR.
+        // Spills to shared memory are requested in the IR.
         if expected >= servers.least && !variant.spills_to_shared() {
             let of_ir = variant.optimisations().of_ir();
             let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
@@ -88,14 +88,15 @@ impl<'a> Ir<'a> {
         }
     }
 
-    /// What LLVM's optimisations make of the whole module where nothing is chosen ahead of them, and the CPU time of that.
+    /// Optimises the whole module with the default choices before LLVM's optimisations. Returns the result and the CPU
+    /// time.
     fn optimised(&self) -> Result<&(Compiler<'a>, Duration), Error> {
         let whole = &self.stock.compiler;
         let optimise = || whole.optimised(&Profile::new(whole.cpu(), Vec::new()), STOCK_LIMIT);
         self.optimised.get_or_init(optimise).as_ref().map_err(Clone::clone)
     }
 
-    /// Compiles a variant that chooses something ahead of LLVM's optimisations, which run once for each such choice.
+    /// Compiles a variant with choices before LLVM's optimisations. The optimisations run once for each such choice.
     fn compile_ahead(
         &self,
         source: &Compiler<'a>,
@@ -109,7 +110,7 @@ impl<'a> Ir<'a> {
             Arc::clone(fronts.entry(ahead).or_default())
         };
         let make = || {
-            // Only what is chosen ahead: what else is chosen is added to it later, and `off` would stay.
+            // Only the choices before the optimisations. Other choices are added later, and `off` would stay.
             let mut chosen = profile_of(&Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
             chosen.functions.retain(|entry| entry.options != OFF);
             let (optimised, computed) = source.optimised(&chosen, limit_of_variants(self.computed_ahead + took))?;
@@ -144,7 +145,7 @@ impl Code for Ir<'_> {
             let slices = slices.into_iter();
             return Ok(slices.map(|slice| Box::new(Ir::new(slice, self.servers)) as Box<dyn Code>).collect());
         }
-        // Kernels by themselves are those of the whole: what is inlined may depend on the other kernels.
+        // Separate kernels are taken from the optimised whole module, because inlining may depend on the other kernels.
         let (optimised, computed_ahead) = self.optimised()?;
         let stock = optimised.slices(kernels.iter().copied())?;
         let pairs = slices.into_iter().zip(stock);

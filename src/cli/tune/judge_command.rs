@@ -1,4 +1,4 @@
-//! `nvptx-ra judge`: one run of ptxas, an edge of the graph that `tune --ninja` writes.
+//! `nvptx-ra judge`: one ptxas run, an edge of the graph that `tune --ninja` writes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,36 +14,36 @@ use super::judge::ptxas::{Ptxas, Tools};
 use super::judge::{Inspection, Judge as _};
 use crate::input;
 
-/// Run ptxas on one PTX file for the cache of `tune`; the graph that `tune --ninja` writes calls this
+/// Run ptxas on one PTX file for the cache of `tune`; the graph of `tune --ninja` calls this command
 ///
-/// A refusal of ptxas and the end of the time limit are results, too. A problem of this machine is an error and writes
-/// nothing.
+/// A refusal of ptxas and a run that reaches the time limit are results, too. A problem of this machine is an error and
+/// writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The PTX
+    /// PTX file
     input: PathBuf,
-    /// The answer: an entry of the cache, under the name that the graph has for it
+    /// The answer: a cache entry, under the name that the graph uses
     #[arg(short, long)]
     output: PathBuf,
-    /// The processor
+    /// Processor
     #[arg(long)]
     cpu: String,
-    /// How long ptxas may take
+    /// Time limit of ptxas
     #[arg(long, value_name = "MS")]
     limit_ms: u64,
-    /// The assembler
+    /// Assembler
     #[arg(long, value_name = "PROGRAM")]
     ptxas: PathBuf,
-    /// The disassembler
+    /// Disassembler
     #[arg(long, value_name = "PROGRAM")]
     cuobjdump: PathBuf,
-    /// The disassembler with tables of registers
+    /// Disassembler with register tables
     #[arg(long, value_name = "PROGRAM")]
     nvdisasm: PathBuf,
-    /// An option for ptxas, of the compiler that made the code
+    /// Option for ptxas, from the compiler that made the code
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     option: Vec<OsString>,
-    /// Look for the values that ptxas spills, by the source lines that the PTX gives its instructions
+    /// Find the values that ptxas spills, by the source lines that the PTX gives its instructions
     #[arg(long)]
     spills: bool,
 }
@@ -55,13 +55,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptxas = Ptxas::new(tools, &arguments.cpu, &arguments.option)?;
     let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
-        let problem = format!("{}: an answer to something else", arguments.output.display());
+        let problem = format!("{}: the answer belongs to another question", arguments.output.display());
         let remedy = "the graph belongs to another version of ptxas or of this tool, or the file has changed; \
             write the graph again with the programs that run it";
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
     let inspection = if arguments.spills { Inspection::Spills } else { Inspection::Disassembler };
-    // Elsewhere most machine code is read without the disassembler, for time alone.
+    // Elsewhere most machine code is read without the disassembler, to save time.
     let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), inspection) {
         Ok(judged) => Ok(judged),
         Err(NoAnswer::Refused(problem)) => Err(problem),

@@ -1,4 +1,4 @@
-//! What is known of a kernel by its text, in whatever file the kernel stands.
+//! Results for kernels, found by their PTX, whichever file contains the kernel.
 
 use std::collections::BTreeSet;
 
@@ -14,23 +14,23 @@ use super::verdict::{ChangedKernel, UnchangedKernel};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::ptxas::PtxasReports;
 
-/// A kernel, with all that its answer depends on but for what is the same for all kernels of a build.
+/// A kernel with everything that its result depends on, except what is the same for all kernels of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KernelInput {
     /// Its name.
     pub(crate) kernel: String,
-    /// The kernel with what it names, as PTX that stands by itself.
+    /// The kernel with everything that it uses, as complete PTX.
     pub(crate) text: Vec<u8>,
-    /// The functions that this kernel alone reaches, which are compiled as it is.
+    /// Functions that only this kernel reaches, which are compiled with its choices.
     pub(crate) owned: Vec<String>,
-    /// What is said of its launches, beside its text: threads of a block, and bytes of shared memory.
+    /// Stated launches, besides its PTX: threads of a block, and bytes of shared memory.
     pub(crate) launch: [Option<u32>; 2],
 }
 
-/// What a search has found of a kernel.
+/// The result of a search for a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KernelResult {
-    /// The choices for the kernel and for the functions that it alone reaches; none where the kernel stays as it is.
+    /// The choices for the kernel and for the functions that only it reaches. Empty if the kernel stays unchanged.
     entries: Vec<Entry>,
     verdict: Verdict,
 }
@@ -41,35 +41,35 @@ enum Verdict {
     Same(UnchangedKernel),
 }
 
-/// Where answers of earlier builds are.
+/// A lookup of the results of earlier builds.
 pub(crate) type Lookup<'a> = dyn Fn(&KernelInput) -> Option<KernelResult> + 'a;
 
-/// The kernels of a text, by whether their answers are known.
+/// The kernels of a PTX module, with and without known results.
 #[derive(Debug, Default)]
 pub(super) struct CachedResults {
-    /// The names of those that are to be searched.
+    /// Names of the kernels to search.
     pub(super) unknown: Vec<String>,
-    /// What these are; empty where nobody keeps answers.
+    /// Inputs of these kernels. Empty if no results are stored.
     inputs: Vec<KernelInput>,
-    /// The choices for all others.
+    /// Choices for all other kernels.
     entries: Vec<Entry>,
     pub(super) changes: Vec<ChangedKernel>,
     pub(super) unchanged_kernels: Vec<UnchangedKernel>,
 }
 
-/// What is said of launches.
+/// Stated launches.
 pub(super) struct Launches<'a> {
     pub(super) threads: Option<u32>,
     pub(super) dynamic_shared: &'a [DynamicShared],
 }
 
 impl KernelResult {
-    /// Whether the kernel is better by it.
+    /// Whether the result improves the kernel.
     pub(crate) fn is_better(&self) -> bool {
         matches!(self.verdict, Verdict::Better(_))
     }
 
-    /// Whether the answer is for this code, of which ptxas makes what it made then.
+    /// Whether the result is for this code, and ptxas makes the same of it as then.
     fn holds(&self, text: &Text, ptxas_report: Option<&PtxasReport>) -> bool {
         let before = match &self.verdict {
             Verdict::Better(change) => Some(change.before),
@@ -83,12 +83,12 @@ impl KernelResult {
 }
 
 impl CachedResults {
-    /// All kernels are to be searched.
+    /// Creates the state without known results: all kernels are to be searched.
     pub(super) fn nothing(wanted: Vec<String>) -> Self {
         Self { unknown: wanted, ..Self::default() }
     }
 
-    /// Asks for the answers of the kernels that are wanted. `measured` is what ptxas makes of the text as it is.
+    /// Looks up the results of the wanted kernels. `measured` holds ptxas's figures of the unchanged PTX.
     pub(super) fn of(
         text: &Text,
         wanted: &[String],
@@ -119,24 +119,25 @@ impl CachedResults {
         Ok(cached)
     }
 
-    /// How many kernels have an answer.
+    /// Returns the number of kernels with a result.
     pub(super) fn count(&self) -> usize {
         self.changes.len() + self.unchanged_kernels.len()
     }
 
-    /// How many kernels have the answer of a search: the others are those that stock shows to have nothing to gain.
+    /// Returns the number of kernels with a result of a search. For the others, stock shows that there is nothing to
+    /// gain.
     pub(super) fn answered(&self) -> usize {
         self.changes.len() + self.unchanged_kernels.iter().filter(|kernel| kernel.is_searched).count()
     }
 
-    /// A profile with the choices that are known.
+    /// Returns a profile with the known choices.
     pub(super) fn join(&self, profile: &Profile) -> Profile {
         let cached = |entry: &Entry| self.entries.iter().find(|cached| cached.name == entry.name);
         let functions = profile.functions.iter().map(|entry| cached(entry).unwrap_or(entry).clone()).collect();
         profile.clone().with_functions(functions)
     }
 
-    /// What is known from now on of the kernels that were searched: these changed, and those stay as they are.
+    /// Returns the new results of the searched kernels, changed and unchanged ones.
     pub(super) fn learned(
         self,
         profile: &Profile,
@@ -161,7 +162,7 @@ impl CachedResults {
 mod tests {
     use super::*;
 
-    /// What an earlier version has found of a kernel and keeps in a cache is read with the names that options have now.
+    /// A cached result of an earlier version is read with the current names of options.
     #[test]
     fn of_before() {
         let cost = r#"{"spill_store_bytes":0,"spill_load_bytes":0,"registers":32,"warps":64,"instructions":90}"#;

@@ -1,4 +1,4 @@
-//! Code of several compilers under search: ours, and kernels of other compilers' PTX that can take the place of ours.
+//! Code of several compilers under search: the input, and kernels of other compilers' PTX that can replace its kernels.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,24 +14,25 @@ use super::code::{Code, CodeDescriptions, CompiledVariant};
 use super::text::{OPTIONS, Text};
 use crate::kernel_names;
 
-/// What messages call our own PTX.
+/// The input's PTX in messages.
 const OWN: &str = "the input";
 
-/// Our own code, and what other compilers made of the same source.
+/// The input's code, and other compilers' code of the same source.
 pub(super) struct LinkedCode<'a> {
     own: Box<dyn Code + 'a>,
     others: Vec<Other>,
-    /// For each of the others the kernels that it has of ours, each as a file of its own: our file with the other body.
+    /// For each other compiler, its kernels that replace kernels of the input, each as a separate file: the input with
+    /// the other body.
     kernels: Vec<BTreeMap<String, Vec<u8>>>,
-    /// The hash of each of our own kernels, as PTX has it.
+    /// The hashes of the input's kernels, in PTX.
     hashes: BTreeMap<String, String>,
 }
 
 impl<'a> LinkedCode<'a> {
-    /// Finds out which kernels can be taken. A line says why one of the wanted kernels cannot.
+    /// Finds the kernels that can be replaced. Each returned line states why a wanted kernel cannot.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is for another target.
+    /// A file cannot be read, or is for another target.
     pub(super) fn new(
         own: Box<dyn Code + 'a>,
         others: Vec<Other>,
@@ -110,7 +111,9 @@ impl Code for LinkedCode<'_> {
         }
         let (output, unfit) = link_on_ptx(OWN, &text, &self.others, profile, OPTIONS, self.cpu())?;
         match unfit.changed.first() {
-            Some(name) => Err(Error::internal("it could be taken by itself alone", None).in_function(name)),
+            Some(name) => {
+                Err(Error::internal("the kernel can be linked only without the others", None).in_function(name))
+            }
             None => Ok(output.text),
         }
     }
@@ -157,11 +160,11 @@ impl Code for LinkedCode<'_> {
     }
 }
 
-/// A kernel by itself, of several compilers.
+/// One kernel with the code of several compilers.
 struct LinkedKernel<'a> {
     kernel: String,
     own: Box<dyn Code + 'a>,
-    /// What each other compiler that has the kernel made of it.
+    /// The code of each other compiler that has the kernel.
     texts: BTreeMap<u8, Text>,
 }
 

@@ -1,10 +1,10 @@
-//! What counts first, as an option of the command line.
+//! The order of figures, as a command-line option.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use nvptx_ra::tune::figures::Measure;
 
-/// A measure that has a name.
+/// A measure with its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedMeasure(pub(super) Measure);
 
@@ -15,7 +15,7 @@ impl ValueEnum for NamedMeasure {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, help) = match self.0 {
-            Measure::Spills => ("spills", "Bytes spilled, each ten times for each loop around it"),
+            Measure::Spills => ("spills", "Spilled bytes, times ten for each enclosing loop"),
             Measure::Warps => ("warps", "Warps that an SM holds at once"),
             Measure::Local => ("local", "Accesses of local memory"),
             Measure::Instructions => ("instructions", "Machine instructions"),

@@ -1,25 +1,25 @@
-//! `nvptx-ra tune`: the best way to compile each kernel, with ptxas itself as the judge.
+//! `nvptx-ra tune`: a search for the best variant of each kernel, with ptxas as the judge.
 //!
-//! The search itself is [`nvptx_ra::tune`], which asks. Here are those who answer, in the order of the files:
-//! * [`code`]: what the search asks of code, wherever that comes from: [`text`], PTX; and where there is LLVM:
+//! The search itself is [`nvptx_ra::tune`], which asks questions. These modules answer, in the order of the files:
+//! * [`code`]: what the search needs of code in any language: [`text`], PTX; and with LLVM:
 //!   * `ir`: LLVM IR;
-//!   * `compiler`: the module, and each kernel as a module of its own, compiled in process;
-//!   * `branches`, `fork_server`: what variants have in common, done once;
-//! * [`linked`]: other compilers' code beside our own;
-//!   * `ptx`: the kernels in what LLVM prints;
-//! * [`process`], [`judge`]: who says what ptxas makes of PTX; [`benchmark`]: the user's own judge;
+//!   * `compiler`: the module, and each kernel as a separate module, compiled in process;
+//!   * `branches`, `fork_server`: work that variants share, run once;
+//! * [`linked`]: other compilers' code beside the input;
+//!   * `ptx`: the kernels in PTX that LLVM prints;
+//! * [`process`], [`judge`]: the judges of PTX; [`benchmark`]: the user's own benchmark;
 //! * [`tuning`]: a search with the code and the judges;
 //! * [`stock`]: the code without the passes, where the search starts;
-//! * [`work_queue`], [`rounds`]: all kernels at once, each at its own pace, until the effort is spent;
-//! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation; [`predict`]: its time beside
-//!   stock's;
-//! * [`driver`]: all of this from stock to the winners, for this command and for [`request`];
-//! * [`compose`]: the best of each in one module, judged once more;
+//! * [`work_queue`], [`rounds`]: the rounds of all kernels in parallel, until the effort is spent;
+//! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation; [`predict`]: its
+//!   predicted time;
+//! * [`driver`]: all steps from stock to the winners, for this command and for [`request`];
+//! * [`compose`]: the winners in one module, judged once more;
 //! * [`graph`], [`judge_command`]: the same runs on other machines;
-//! * [`measure`]: what counts first, as an option;
-//! * [`trials`]: what recipes are learned from;
-//! * [`request`]: the search as another command asks for it;
-//! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
+//! * [`measure`]: the order of figures, as an option;
+//! * [`trials`]: the data from which the order of recipes is learned;
+//! * [`request`]: the search for another command;
+//! * [`progress`]: messages during the search; [`print`], [`page`]: results; [`outputs`]: output files.
 
 pub(crate) mod agreement;
 mod assembled_stock;
@@ -104,114 +104,115 @@ use crate::threads::Threads;
 use crate::triton;
 use crate::{input, interrupt, ptxas};
 
-/// What the search takes.
+/// Kinds of input that the search reads.
 #[cfg(feature = "llvm")]
 const KINDS: [InputKind; 4] = [InputKind::Assembly, InputKind::Bitcode, InputKind::Ptx, InputKind::Text];
-/// What the search takes.
+/// Kinds of input that the search reads.
 #[cfg(not(feature = "llvm"))]
 const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
 
-/// What is said of Ctrl-C where the best so far is kept.
-const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing";
+/// The message on Ctrl-C if the best results so far are written.
+const KEEPS: &str = "nvptx-ra: interrupted; the best results so far are written. A second Ctrl-C writes nothing";
 
-/// What is said of Ctrl-C where nothing is kept: ahead of the first result, and of a second Ctrl-C.
+/// The message on Ctrl-C if nothing is written: before the first result, and on a second Ctrl-C.
 const INTERRUPTED: &str =
     "nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here";
 
-/// The processor, where neither the user nor the code names one.
+/// The processor if neither the user nor the code names one.
 const DEFAULT_CPU: &str = "sm_90";
 
-/// Search for the best way to compile each kernel, with ptxas as the judge; the result is never worse than stock
+/// Search for the best variant of each kernel, with ptxas as the judge; the result is never worse than stock
 ///
-/// Stock is the code without the passes: LLVM's own code of LLVM IR, and PTX as it is given. A variant counts only if it
-/// is no worse than stock in each of three figures: bytes spilled, warps that an
-/// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
-/// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
-/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes the best that was
-/// found so far; the exit code is 130. A second Ctrl-C writes nothing.
+/// Stock is the code without the passes: LLVM's own code of LLVM IR, or the given PTX. A variant counts only if it is
+/// no worse than stock in three figures: spilled bytes, warps that an SM holds, and machine instructions. Among the
+/// variants that count, the variant with the fewest spilled bytes wins, then the most warps, then the fewest accesses
+/// of local memory, then the fewest instructions. A spilled byte weighs ten times more for each enclosing loop, and by
+/// the factor `--shared-cost` in shared memory. Ctrl-C ends the search and writes the best results so far; the exit
+/// code is 130. A second Ctrl-C writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build without
-    /// LLVM takes PTX alone
+    /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build
+    /// without LLVM reads only PTX
     input: PathBuf,
-    /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx, or with .tuned.ptx if the input
-    /// is PTX or Triton's code
+    /// Output file for the PTX; - is standard output. By default, the input's name with .ptx, or with .tuned.ptx if the
+    /// input is PTX or Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// PTX that another compiler made of the same source; repeat for more. Its kernels of the same source are further
-    /// variants, with all choices that work on PTX
+    /// PTX that another compiler made of the same source; repeat for more. Its kernels are additional variants, with
+    /// all choices that apply to PTX
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,
-    /// The processor. Unless given, the one that the PTX names or Triton names beside its code, or sm_90
+    /// Processor. By default, the processor that the PTX or Triton's metadata names, or sm_90
     #[arg(long)]
     cpu: Option<String>,
     #[cfg(feature = "llvm")]
     #[command(flatten)]
     settings: Settings,
-    /// Whether LLVM's optimisations run on the module first, as clang runs them. Of code that nothing has optimised, as
-    /// `clang -O3 -Xclang -disable-llvm-passes -emit-llvm` writes it, the search also tries what is inlined and unrolled
+    /// Whether LLVM's optimisations run on the module first, as in clang. For code that is not optimised, as `clang -O3
+    /// -Xclang -disable-llvm-passes -emit-llvm` writes it, the search also tries inlining and unrolling
     #[cfg(feature = "llvm")]
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
     optimise: Optimise,
-    /// How many variants of each kernel ptxas judges, beside stock and the result
+    /// Number of variants of each kernel that ptxas judges, besides stock and the result
     #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
-    /// Instead of --runs: what the runs of ptxas on variants may cost, as so many times what ptxas takes for the kernels that are
-    /// searched, or half a second if that is more. It is counted by rule, so that the result does not depend on the machine
+    /// Instead of --runs: the cost of ptxas runs on variants, as a multiple of ptxas's time for the searched kernels,
+    /// or half a second if that is more. The cost is estimated by rule, so the result does not depend on the machine
     #[arg(long, value_name = "X", conflicts_with = "runs", value_parser = effort)]
     effort: Option<f64>,
-    /// Start no round of runs after this many seconds, and write the best that was found so far. The result then depends on the
-    /// machine
+    /// Start no round of runs after this many seconds, and write the best results so far. The result then depends on
+    /// the machine
     #[arg(long, value_name = "S")]
     seconds: Option<u64>,
-    /// What changes at random are drawn by
+    /// Seed of random changes
     #[arg(long, value_name = "N", default_value_t = Objective::SEED)]
     seed: u32,
-    /// Tune only the kernels whose name contains this text; repeat for more. The other kernels stay as they are
+    /// Tune only kernels whose name contains this text; repeat for more. The other kernels stay unchanged
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
     /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
-    /// several fit a kernel, the last one counts. With a large size, more registers cost no warp
+    /// several values match a kernel, the last one counts. With a large size, more registers cost no warp
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
-    /// Threads of a block of the kernels whose name contains KERNEL, or of all kernels, where they do not say how many; repeat
-    /// for more. If several fit a kernel, the last one counts. A kernel that keeps values in shared memory says so from then on: a
-    /// launch of larger blocks fails
+    /// Threads of a block of the kernels whose name contains KERNEL, or of all kernels, if the kernels do not state
+    /// them; repeat for more. If several values match a kernel, the last one counts. A kernel that spills to shared
+    /// memory states this number in its PTX: a launch of larger blocks then fails
     #[arg(long, value_name = "[KERNEL=]N")]
     threads: Vec<Threads>,
     /// Allow variants with fewer warps on an SM than stock; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
-    /// Allow variants that spill where stock does not, if fewer bytes move to and from local memory in all: an array that moves to
-    /// registers may take more of them than there are
+    /// Allow variants that spill although stock does not, if fewer bytes move to and from local memory in total: an
+    /// array that moves to registers may need more registers than there are
     #[arg(long)]
     allow_spills_for_arrays: bool,
     /// Allow variants with more machine instructions than stock, which spills to shared memory need; --run always
     /// allows them
     #[arg(long)]
     allow_more_instructions: bool,
-    /// A benchmark that decides between the variants that count: a shell command, in which {cubin} stands for a file
-    /// with the machine code and {kernel} for the kernel's name. The last number in its last line of output is the
-    /// result; less is better. A variant wins only if it beats stock by more than the spread of the results
+    /// Benchmark that decides between the variants that count: a shell command, in which {cubin} stands for a file with
+    /// the machine code and {kernel} for the kernel's name. The last number in its last line of output is the result;
+    /// less is better. A variant wins only if it beats stock by more than the spread of the results
     #[arg(long, value_name = "CMD")]
     run: Option<String>,
     /// How often --run measures each variant; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, requires = "run",
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
-    /// How long one measurement by --run may take
+    /// Time limit of one measurement by --run
     #[arg(long, value_name = "S", default_value_t = 60, requires = "run",
         value_parser = clap::value_parser!(u64).range(1..))]
     run_limit: u64,
-    /// Do not compare what wins with stock. Unless given, the best variant of each kernel runs on the CPU as stock does, and
-    /// a variant that computes something else is reported and does not win. Without comparisons, only what the checker proves wins
+    /// Do not compare winners with stock. By default, the best variant of each kernel runs on the CPU beside stock, and
+    /// a variant with other results is reported and does not win. Without comparisons, only variants that the checker
+    /// proves can win
     #[arg(long)]
     no_compare: bool,
-    /// Allow variants that could not be compared with stock and that no proof covers: LLVM's optimisations, or another compiler, had
-    /// a part in them
+    /// Allow variants without a proof that could not be compared with stock: their code differs by LLVM's optimisations
+    /// or another compiler
     #[arg(long)]
     allow_uncompared: bool,
-    /// The order in which the figures are compared; figures that are not named come last
+    /// Order in which the figures are compared; figures that are not named come last
     #[arg(
         long,
         value_name = "LIST",
@@ -220,35 +221,35 @@ pub(crate) struct Arguments {
         default_value = "spills,warps,local,instructions"
     )]
     prefer: Vec<NamedMeasure>,
-    /// What a byte costs that moves to or from a slot in shared memory, where one of local memory costs 1
+    /// Cost of a byte that moves to or from a slot in shared memory, as a multiple of a byte in local memory
     #[arg(long, value_name = "X", default_value_t = SHARED_COST, value_parser = shared_cost)]
     shared_cost: f64,
-    /// How many runs at a time [default: the number of processors]
+    /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// How long LLVM takes for a kernel, at least, whose variants are compiled by a process that forks for each of them
+    /// LLVM's least time for a kernel whose variants are compiled by a process that forks for each variant
     #[cfg(feature = "llvm")]
     #[arg(long, value_name = "MS", default_value_t = 200, hide = true)]
     fork_from: u64,
-    /// A folder that keeps the results of ptxas, so that a later search runs only what is new
+    /// Folder that stores ptxas's results, so that a later search runs only new PTX
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
-    /// Run nothing, and write the next runs of ptxas as a Ninja graph instead, for other machines. Ninja puts the
-    /// results into the cache. Repeat until nothing is left to run; the same search without --ninja then finds all
-    /// results
+    /// Run nothing, and write the next ptxas runs as a Ninja graph instead, for other machines. Ninja puts the results
+    /// into the cache. Repeat until nothing is left to run; the same search without --ninja then finds all results
     #[arg(long, value_name = "FILE", requires = "cache", conflicts_with_all = ["run", "seconds"])]
     ninja: Option<PathBuf>,
-    /// Write the choices to this file, which -nvptx-ra-profile=FILE replays, and for PTX `nvptx-ra ptx --profile FILE`
+    /// Write the winners to this file, which -nvptx-ra-profile=FILE replays, or for PTX `nvptx-ra ptx --profile FILE`
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Also write a page for a browser: each kernel before and after, what each axis of the search won, and its course
+    /// Also write an HTML page: each kernel before and after, the gain of each axis of the search, and the course of
+    /// the search
     #[arg(long, value_name = "FILE", conflicts_with = "ninja")]
     html: Option<PathBuf>,
-    /// An option of former versions: what it asked for is always done now
+    /// An option of earlier versions, whose effect is always on
     #[arg(long, hide = true)]
     keep_partial: bool,
-    /// Try each recipe on each kernel of PTX that spills or lacks warps, and add what came of it to FILE, a JSON object on a line for
-    /// each kernel: what the order of recipes is learned from
+    /// Try each recipe on each PTX kernel that spills or is below full occupancy, and append the results to FILE, one
+    /// JSON object a line for each kernel: the data from which the order of recipes is learned
     #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["ninja", "effort"])]
     trials: Option<PathBuf>,
     /// Print one JSON object instead of the table
@@ -259,9 +260,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
     if arguments.keep_partial {
-        let problem =
-            "--keep-partial is no option any more: an interrupted search always writes the best that it has found";
-        return Err(Error::new(ErrorKind::Option, problem, "leave it out"));
+        let problem = "--keep-partial has been removed: an interrupted search always writes the best results so far";
+        return Err(Error::new(ErrorKind::Option, problem, "omit the option"));
     }
     interrupt::watch()?;
     interrupt::end_anyway(INTERRUPTED);
@@ -351,7 +351,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
 }
 
-/// Adds other compilers' code, and says which of it is not taken.
+/// Adds other compilers' code, and reports the code that is not taken.
 fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Box<dyn Code + 'a>, Error> {
     if arguments.also.is_empty() {
         return Ok(code);
@@ -362,19 +362,19 @@ fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Bo
     Ok(Box::new(code))
 }
 
-/// Reads --shared-cost.
+/// Parses --shared-cost.
 fn shared_cost(text: &str) -> Result<f64, String> {
     let cost = text.parse().ok().filter(|cost| (0.25..=1.0).contains(cost));
-    cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
+    cost.ok_or_else(|| "must be a number from 0.25 to 1".to_owned())
 }
 
-/// Reads --effort.
+/// Parses --effort.
 fn effort(text: &str) -> Result<f64, String> {
     let times = text.parse().ok().filter(|times| (0.0..=Effort::MOST_TIMES).contains(times));
-    times.ok_or_else(|| format!("is no number from 0 to {}", Effort::MOST_TIMES))
+    times.ok_or_else(|| format!("must be a number from 0 to {}", Effort::MOST_TIMES))
 }
 
-/// Tells a user at a terminal how a search goes on.
+/// A listener that shows the progress to a user at a terminal.
 struct Terminal<'a> {
     start: Instant,
     until: Option<Instant>,
@@ -418,7 +418,7 @@ impl Listener for Terminal<'_> {
     }
 }
 
-/// Searches. Interrupted for good, or without the answers that it needs, it says nothing of what came of it.
+/// Runs the search. If it is interrupted for good, or lacks answers that it needs, it prints no results.
 fn search<'a>(
     arguments: &Arguments,
     output: &Path,
@@ -429,7 +429,7 @@ fn search<'a>(
 ) -> Result<(Tuning<'a>, Option<EarlyStop>), Error> {
     let share = |times| RunLimits::of_effort(Effort { times, file: None, assembles_again: true });
     let run_limits = arguments.effort.map_or(RunLimits::of_runs(arguments.runs as usize), share);
-    // A step of a graph is written whole or not at all.
+    // A step of a graph is written completely or not at all.
     let keeps_best = arguments.ninja.is_none();
     let (until, objective, runs, progress) =
         (search_limits.until, conditions.objective, run_limits.runs, Mutex::new(None));

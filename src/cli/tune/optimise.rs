@@ -1,5 +1,5 @@
-//! LLVM's optimisations of a module, in a process of their own: where more is inlined they may take hours, and a process can be
-//! ended, while a thread cannot.
+//! LLVM's optimisations of a module, in a separate process. With more inlining they may take hours, and a process can
+//! be killed, while a thread cannot.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,15 +25,15 @@ use crate::ptxas::Folder;
 pub(crate) struct Arguments {
     #[command(flatten)]
     module: ModuleArguments,
-    /// A folder that has the module and its choices, and gets what is made of it
+    /// Folder with the module and its choices, which also gets the result
     #[arg(long)]
     folder: PathBuf,
-    /// The process that waits: this one ends with it
+    /// The waiting process: this process ends with it
     #[arg(long)]
     parent: u32,
 }
 
-// The files of the folder.
+// The files in the folder.
 const MODULE: &str = "module";
 const CHOICES: &str = "choices.toml";
 const OPTIMISED: &str = "optimised.bc";
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(ExitCode::FAILURE);
     }
     if let Err(error) = optimise(arguments) {
-        // In LLVM's form, which tells it from warnings.
+        // The format of LLVM's errors, to distinguish it from warnings.
         say!("error: {}", error.problem);
         return Ok(ExitCode::FAILURE);
     }
@@ -62,8 +62,9 @@ fn optimise(Arguments { module, folder, .. }: &Arguments) -> Result<(), Error> {
     write(&folder.join(OPTIMISED), &write_bitcode(&module))
 }
 
-/// What LLVM's optimisations make of a module with the choices of a profile, as bitcode, and their CPU time; an error where that
-/// is more than the limit, or is interrupted. `settings` are the process's arguments that say how the module is compiled.
+/// Runs LLVM's optimisations on a module with the choices of a profile. Returns the bitcode and the CPU time. Fails if
+/// the CPU time exceeds the limit, or if the user interrupts. `settings` are the process's arguments for compiling the
+/// module.
 pub(super) fn optimised(
     module: &[u8],
     settings: &[OsString],
@@ -79,11 +80,11 @@ pub(super) fn optimised(
     command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
     let end = process::run(command, &errors, &errors, Limit::Computed(limit));
-    let end = end.map_err(|failure| refused(&format!("a process {failure}")))?;
+    let end = end.map_err(|failure| refused(&format!("the process {failure}")))?;
     if !end.status.success() {
         let mut child_error = ChildError::default();
         String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| child_error.hear(line));
-        return Err(refused(child_error.error().unwrap_or("the process ends without a reason")));
+        return Err(refused(child_error.error().unwrap_or("the process ended without a message")));
     }
     Ok((read(&folder.path(OPTIMISED))?, end.computed))
 }

@@ -1,4 +1,4 @@
-//! Where what a search found goes: the code, its profile, a page, and a table or JSON.
+//! The outputs of a search: the code, its profile, a page, and a table or JSON.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,37 +13,38 @@ use super::winners::DifferenceFolder;
 use super::{Arguments, print};
 use crate::{input, interrupt, output, triton};
 
-/// What is said of Ctrl-C where results are written and that takes long: somebody has to read a pipe.
+/// The message on Ctrl-C while results are written, which takes long if a pipe is not read.
 const WHILE_WRITING: &str = "nvptx-ra: interrupted while the results were written; some of them may be missing";
 
-/// Tries all that will be written: a search may take hours.
+/// Checks all output files before the search, which may take hours.
 pub(super) fn check(arguments: &Arguments, output: &Path) -> Result<(), Error> {
     // A step of a graph writes no code.
     let code = Some(output).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
-    // The profile names these by their content.
+    // The profile refers to these files by their content.
     let is_output = |other: &&PathBuf| code.is_some_and(|code| is_same_file(code, other));
     if let Some(other) = arguments.also.iter().find(is_output) {
         let problem = format!("{}: the result would overwrite a file that --also reads", other.display());
-        return Err(Error::new(ErrorKind::Option, problem, "name another file by -o"));
+        return Err(Error::new(ErrorKind::Option, problem, "name another file with -o"));
     }
     let others = [&arguments.profile, &arguments.html, &arguments.ninja].into_iter().flatten().map(PathBuf::as_path);
     code.into_iter().chain(others).try_for_each(output::check)
 }
 
-/// Where the PTX goes. Unless a file is given, what is read is not overwritten: PTX, and Triton's beside its code.
+/// Returns the output file for the PTX. Without an option, the input is not overwritten: neither PTX nor Triton's PTX
+/// beside its code.
 pub(super) fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
     let extension = if is_ptx || triton::beside(&arguments.input).is_some() { "tuned.ptx" } else { "ptx" };
     output::beside(arguments.output.as_deref(), &arguments.input, extension)
 }
 
-/// Whether two names are of one file that is there.
+/// Whether two paths refer to the same existing file.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let [one, other] = [one, other].map(|path| path.canonicalize().ok());
     one.is_some() && one == other
 }
 
-/// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
-/// none, because the search in the end finds them again.
+/// Returns where variants that differ from stock are stored: beside the output code. A step of a graph stores none,
+/// because the final search finds them again.
 pub(super) fn keep(arguments: &Arguments, output: &Path) -> DifferenceFolder {
     match output.parent() {
         _ if arguments.ninja.is_some() => DifferenceFolder::Nowhere,
@@ -52,7 +53,7 @@ pub(super) fn keep(arguments: &Arguments, output: &Path) -> DifferenceFolder {
     }
 }
 
-/// Puts the best together, and writes what was asked for. `None` if an interruption came before anything was written.
+/// Combines the winners, and writes the requested outputs. `None` if the user interrupted before anything was written.
 pub(super) fn write(
     arguments: &Arguments,
     tuning: &Tuning<'_>,
@@ -60,7 +61,7 @@ pub(super) fn write(
     early_stop: Option<EarlyStop>,
 ) -> Result<Option<ExitCode>, Error> {
     let Some(composed) = compose(tuning)? else {
-        return Err(Error::internal("a run was planned and not done", None));
+        return Err(Error::internal("a run was planned but not executed", None));
     };
     if interrupt::is_interrupted() {
         return Ok(None);

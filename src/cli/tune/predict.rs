@@ -1,4 +1,4 @@
-//! How long a variant takes beside stock, by a [model of time](nvptx_ra::sass::time).
+//! Predicted time of a variant relative to stock's, by a [model of time](nvptx_ra::sass::time).
 //!
 //! One launch of one or two blocks is enough: the model fills an SM with them.
 
@@ -11,29 +11,30 @@ use super::agreement::{ComparisonBound, ComparisonSettings};
 use crate::interrupt::is_interrupted;
 use crate::time::code::Code;
 
-/// The most instructions that are issued on an SM for a kernel, and so many more for each byte of stock's PTX: ptxas takes
-/// longer for larger kernels, too, and a prediction is not to take much longer than ptxas.
+/// The most instructions that are issued on an SM for a kernel: a constant, and an addition for each byte of stock's
+/// PTX. ptxas takes longer for larger kernels, too, and a prediction should not take much longer than ptxas.
 const ISSUED: u64 = 300_000;
 const ISSUED_FOR_EACH_BYTE: u64 = 4;
 
-/// What an issued instruction takes, with its part of the trace, of stock and of a variant.
+/// The time of an issued instruction with its part of the trace, for stock and a variant.
 const MICROSECONDS_OF_AN_ISSUE: u64 = 4;
 
-/// The share of these that the traces of the warps may have: the blocks that ran stand for all that an SM holds.
+/// The divisor for the instructions in the traces of the warps. The traced blocks stand for all blocks on an SM.
 const TRACED: u64 = 4;
 
-/// How many launches are drawn until one ends within these. A walk through the code knows less than any of them.
+/// The most launches that are drawn until one completes within this limit. A walk through the code is less exact than
+/// any launch.
 const LAUNCHES: u64 = 4;
 
-/// What the model says of stock, and how it was asked.
+/// The prediction for stock, and its launches.
 pub(crate) struct StockPrediction {
     prediction: Prediction,
     launches: Launches,
     most_issued: u64,
 }
 
-/// What the model says of stock with so many bytes of PTX; nothing where it knows nothing of it, or all launches take too
-/// long.
+/// Predicts stock with this many bytes of PTX. If all launches take too long, the prediction is a walk. `None` if the
+/// model does not cover the code.
 pub(crate) fn of_stock(
     code: &Code,
     kernel: &str,
@@ -66,8 +67,8 @@ pub(crate) fn of_stock(
     (1..=LAUNCHES).map(drawn).filter(ends).find_map(predicted).or_else(|| predicted(drawn(1)))
 }
 
-/// A variant beside stock, on the same launch. Two beginnings of a launch do not do the same work, and a walk goes other ways
-/// than a run: nothing is said of these.
+/// Predicts a variant on the same launch as stock. `None` if the predictions are not comparable: two incomplete
+/// launches do not execute the same work, and a walk takes other paths than a run.
 pub(crate) fn beside(stock: &StockPrediction, variant: &Code, kernel: &str) -> Option<Predicted> {
     let StockPrediction { prediction: stock, launches, most_issued } = stock;
     let variant = &variant.predict_within(kernel, launches, *most_issued).ok()?;
@@ -82,7 +83,7 @@ pub(crate) fn beside(stock: &StockPrediction, variant: &Code, kernel: &str) -> O
     Some(Predicted { stock, variant, ratio, uncertainty, source })
 }
 
-/// Whether half of the instructions ran: drawn parameters may leave most of the code out.
+/// Whether half of the instructions were executed. Drawn parameters may skip most of the code.
 fn reaches_half(stock: &Prediction) -> bool {
     let rows = || stock.ran.waited.iter().flatten();
     2 * rows().filter(|row| row.issued > 0).count() >= rows().count()

@@ -1,4 +1,4 @@
-//! What a search says in the end: a table before and after, or one JSON object.
+//! The results of a search: a table before and after, or one JSON object.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use super::tuning::Tuning;
 use crate::kernel_names;
 use crate::page::counted;
 
-/// What was lost, said once.
+/// Reports the failed variants once.
 pub(super) fn losses(search: &Search) {
     let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
     if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
@@ -29,20 +29,20 @@ pub(super) fn losses(search: &Search) {
     }
 }
 
-/// Of how many kernels something is to be told, and the first one's name and what that is.
+/// Returns the number of kernels with a value, and the first kernel's name and value.
 fn told<'a, T>(search: &'a Search, of: impl Fn(&'a Kernel) -> Option<T>) -> Option<(usize, String, T)> {
     let mut found = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, of(kernel)?)));
     let (name, first) = found.next()?;
     Some((1 + found.count(), kernel_names::short(name), first))
 }
 
-/// What fewer warps would save, said once.
+/// Reports once what fewer warps would save.
 pub(super) fn spills_for_warps(search: &Search) {
     let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.objective));
     if let Some((count, kernel, (best, variant, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
-             of {} bytes with {} instead of {} warps{}; --allow-occupancy-loss allows that",
+             of {} bytes with {} instead of {} warps{}; --allow-occupancy-loss allows it",
             count,
             kernel,
             least.spill_bytes(),
@@ -54,18 +54,18 @@ pub(super) fn spills_for_warps(search: &Search) {
     }
 }
 
-/// That a variant says how many blocks an SM is to hold, if it does.
+/// Returns the note that a variant states how many blocks an SM holds, if it does.
 pub(super) fn by_blocks(variant: &Variant) -> &'static str {
     if variant.moves_along(Axis::Blocks) { " by .minnctapersm 1" } else { "" }
 }
 
-/// How many more warps a few spills would make room for, said once.
+/// Reports once how many more warps a few spills would permit.
 pub(super) fn warps_for_spills(search: &Search) {
     let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.objective));
     if let Some((count, kernel, (best, more))) = found {
         say!(
             "nvptx-ra: with a few more bytes spilled, {} of the kernels would hold more warps: '{}' would hold {} instead of \
-             {} and spill {} instead of {} bytes; --prefer warps chooses that",
+             {} and spill {} instead of {} bytes; --prefer warps chooses it",
             count,
             kernel,
             more.warps,
@@ -76,14 +76,14 @@ pub(super) fn warps_for_spills(search: &Search) {
     }
 }
 
-/// What a few spills would save of arrays in local memory, said once.
+/// Reports once what a few spills would save of arrays in local memory.
 pub(super) fn accesses_for_spills(search: &Search) {
     let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.objective));
     if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
              would have {} instead of {} accesses and {} instead of {} instructions, and spill {} instead of {} bytes; \
-             --allow-spills-for-arrays allows that",
+             --allow-spills-for-arrays allows it",
             count,
             kernel,
             least.sass.local,
@@ -96,24 +96,24 @@ pub(super) fn accesses_for_spills(search: &Search) {
     }
 }
 
-/// Which kernels could not be compared with stock, because threads race in blocks of a size that nobody has said, said once.
+/// Reports once which kernels could not be compared with stock because threads race in blocks of an assumed size.
 pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
     let unknown = |kernel: &'a Kernel| {
         let of_winner = kernel.findings.winner.as_ref().and_then(Agreement::reason);
         let reason = kernel.findings.stock_is_uncompared.as_deref().or(of_winner)?;
-        // Behind a word on the verdict, where that is given.
+        // A given reason follows after the verdict.
         let race = reason.find(RACE).map(|start| &reason[start..]);
         race.filter(|_| kernel.block.threads.is_none())
     };
     if let Some((count, kernel, reason)) = told(search, unknown) {
         say!(
-            "nvptx-ra: {count} of the kernels could not be compared in blocks whose size was drawn: '{kernel}': {reason}; \
-             --threads says how many threads their blocks have"
+            "nvptx-ra: {count} of the kernels could not be compared with an assumed block size: '{kernel}': {reason}; \
+             set the block size with --threads"
         );
     }
 }
 
-/// What variants that could not be compared would bring, a line for each kernel.
+/// Reports what variants that could not be compared would gain, a line for each kernel.
 pub(super) fn what_is_not_allowed(search: &Search) {
     for kernel in search.kernels.iter() {
         if let Some((best, variant, figures)) = kernel.with_uncompared(&search.objective) {
@@ -123,7 +123,7 @@ pub(super) fn what_is_not_allowed(search: &Search) {
     }
 }
 
-/// The figures that differ.
+/// Prints the figures that differ.
 fn gain(before: &Figures, after: &Figures) -> String {
     let rows = [
         (before.spill_bytes(), after.spill_bytes(), "bytes spilled"),
@@ -135,18 +135,18 @@ fn gain(before: &Figures, after: &Figures) -> String {
     rows.map(|(before, after, what)| format!("{before} → {after} {what}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Which comparisons reached little of the code, said once.
+/// Reports once which comparisons reached little of the code.
 pub(super) fn small_comparisons(search: &Search) {
     let small = |kernel: &Kernel| kernel.findings.coverage.filter(ComparisonCoverage::is_small);
     if let Some((count, kernel, ComparisonCoverage { statements: [ran, all] })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
-             statements ran; `nvptx-ra run` takes the arguments of a launch"
+             statements ran; `nvptx-ra run` accepts the arguments of a launch"
         );
     }
 }
 
-/// Before and after for each kernel, and in total.
+/// Prints the figures before and after for each kernel, and in total.
 pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     let search = &tuning.search;
     let names: Vec<String> = search.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
@@ -192,7 +192,8 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         let bytes: u64 = composed.chosen.iter().map(|(_, figures)| figures.shared_spills).sum();
         let _ = writeln!(
             text,
-            "spilling to shared memory: {shared} kernels, which move {bytes} bytes there, ten times for each loop"
+            "spilling to shared memory: {shared} kernels, which move {bytes} bytes there, times ten for each \
+             enclosing loop"
         );
     }
     let gained = |with_limit: bool| {
@@ -210,7 +211,7 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     text
 }
 
-/// The files of other compilers, and how many kernels come from each.
+/// Returns the files of other compilers, with the number of kernels from each.
 fn other_files<'a>(tuning: &'a Tuning<'_>, composed: &'a Composed) -> impl Iterator<Item = (&'a str, usize)> {
     (1u8..).map_while(|compiler| {
         let file = tuning.code.name_of(compiler)?;
@@ -218,7 +219,7 @@ fn other_files<'a>(tuning: &'a Tuning<'_>, composed: &'a Composed) -> impl Itera
     })
 }
 
-/// What is said of each choice; nothing of stock, and of what was not compared.
+/// Returns the comparison of each winner. `None` for stock, and for variants that were not compared.
 fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
     let kernels = search.kernels.iter().zip(composed.chosen.iter());
     let said = kernels.map(|(kernel, (variant, _))| kernel.findings.said_of(variant));
@@ -226,17 +227,17 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
 }
 
 impl EarlyStop {
-    /// What is said of such a search.
+    /// Returns the message for a search that ended in this way.
     pub(super) fn sentence(self) -> &'static str {
         match self {
-            Self::Interruption => "the search was cut by an interruption; this is the best that it had found",
-            Self::Time => "the search was cut because its time was over; this is the best that it had found",
+            Self::Interruption => "the search was interrupted; these are the best results so far",
+            Self::Time => "the search reached its time limit; these are the best results so far",
         }
     }
 }
 
-/// What a profile says: whether the search was cut, a line for each kernel that is not stock on what shows that it computes the same,
-/// and how bodies of other files are linked.
+/// Returns the notes of a profile: whether the search ended early, a line for each kernel that is not stock with the
+/// evidence that it computes the same, and how bodies of other files are linked.
 pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, early_stop: Option<EarlyStop>) -> Vec<String> {
     let search = &tuning.search;
     let early_stop = early_stop.map(|early_stop| early_stop.sentence().to_owned());
@@ -265,8 +266,8 @@ fn row(stock: &Figures, tuned: &Figures) -> String {
     )
 }
 
-/// Bytes spilled and instructions of all kernels; of the defaults only where each kernel was judged with them. `by` says
-/// whose code stock is.
+/// Prints the spilled bytes and instructions of all kernels, and those of the defaults if every kernel was judged with
+/// them. `by` is the description of stock.
 fn sums(search: &Search, composed: &Composed, by: &str) -> String {
     let stock: Vec<Figures> = search.kernels.iter().map(|kernel| kernel.stock).collect();
     let default: Option<Vec<Figures>> = search.kernels.iter().map(|kernel| kernel.default()).collect();
@@ -280,12 +281,12 @@ fn sums(search: &Search, composed: &Composed, by: &str) -> String {
     lines.join("\n")
 }
 
-/// What stock and a variant executed.
+/// Prints what stock and a variant executed, as JSON.
 fn executed(of: Executed) -> Value {
     json!({ "instructions": of.instructions, "local": of.local, "machine": of.machine, "ratio": of.ratio() })
 }
 
-/// A variant that may not win.
+/// Prints a variant that may not win, as JSON.
 fn disqualified(of: &DisqualifiedVariant) -> Value {
     let DisqualifiedVariant { variant, uncompared, is_costly, slower } = of;
     json!({
@@ -296,7 +297,7 @@ fn disqualified(of: &DisqualifiedVariant) -> Value {
     })
 }
 
-/// Everything that was found.
+/// Prints all results as JSON.
 pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> String {
     let search = &tuning.search;
     let kernels: Vec<Value> = search

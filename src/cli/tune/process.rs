@@ -1,4 +1,4 @@
-//! Programs that may hang, or be interrupted.
+//! Child processes that may hang or be interrupted.
 
 use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -12,21 +12,21 @@ use nix::unistd::Pid;
 use super::cpu_time::Meter;
 use crate::interrupt::is_interrupted;
 
-/// How long a program may take.
+/// The time limit of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
-    /// By the clock.
+    /// Elapsed time.
     Elapsed(Duration),
-    /// Of CPU time, so that other work on the machine does not count. Time during which the program only waits counts.
+    /// CPU time, so that other work on the machine does not count. Time during which the program only waits counts.
     Computed(Duration),
 }
 
-/// Why a program came to no end of its own. Prints as what is said of it.
+/// Why a program did not end by itself. Prints as a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RunFailure {
-    /// It was ended at the limit.
+    /// The program was killed at the limit.
     TooLong(Limit),
-    /// For a reason that has nothing to do with what it was given.
+    /// The program failed for a reason that does not lie in its input.
     Lost(String),
 }
 
@@ -49,11 +49,11 @@ pub(super) struct RunResult {
     pub(super) computed: Duration,
 }
 
-/// The signal with which a machine without memory, or a person, ends programs.
+/// The signal that kills a program if memory is exhausted, or by a user's request.
 const KILL: i32 = 9;
 
-/// Runs a program to its end, or to the limit, its output in files, which may be one. How it ended; an error where there was no
-/// end. Whatever it has started and not waited for is ended with it then.
+/// Runs a program until it ends or reaches the limit, with its output in files, which may be the same file. Returns how
+/// it ended. Fails if it did not end by itself. Children that it has not waited for are killed then.
 pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Limit) -> Result<RunResult, RunFailure> {
     let lost = |problem: String| RunFailure::Lost(problem);
     let interrupted = || Err(lost("was interrupted".into()));
@@ -70,11 +70,11 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Lim
     let mut meter = Meter::new(child.id());
     let mut pause = Duration::from_millis(1);
     loop {
-        // The times of a program can be read until somebody asks for its status.
+        // The times of a program can be read until its status is collected.
         let is_over = is_over(&child);
         meter.read();
         if is_over {
-            let status = child.wait().map_err(|error| lost(format!("is lost: {error}")))?;
+            let status = child.wait().map_err(|error| lost(format!("cannot be waited for: {error}")))?;
             return match status.signal() {
                 Some(KILL) => Err(lost("was killed".into())),
                 _ => Ok(RunResult { status, computed: meter.computed() }),
@@ -93,17 +93,17 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Lim
     }
 }
 
-/// Whether a program has ended; its status can still be asked for.
+/// Whether a program has ended. Its status can still be collected.
 fn is_over(child: &Child) -> bool {
     let Some(id) = i32::try_from(child.id()).ok().map(Pid::from_raw) else { return true };
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     !matches!(waitid(Id::Pid(id), flags), Ok(WaitStatus::StillAlive) | Err(nix::Error::EINTR))
 }
 
-/// Ends a program and what it has started: its process group. The standard library knows no way to do that.
+/// Kills a program and its children, which are its process group. The standard library has no function for this.
 fn end(child: &mut Child) {
     let group = format!("kill -KILL -{}", child.id());
-    // It may have ended meanwhile; where there is no shell at least the program itself ends.
+    // The process may have ended already. Without a shell, at least the program itself is killed.
     let _ = Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status();
     let _ = child.kill();
     let _ = child.wait();
@@ -113,8 +113,8 @@ fn end(child: &mut Child) {
 mod tests {
     use super::*;
 
-    /// A program that does not end is ended, with what it has started; one that fails has failed, but for one that was
-    /// killed: nobody knows what it would have done.
+    /// A program that does not end is killed together with its children. A program that fails has failed, unless it was
+    /// killed, because its result is then unknown.
     #[test]
     fn time_limit() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -126,7 +126,7 @@ mod tests {
         let sleep = std::fs::read_to_string(&started).expect("it began");
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", sleep.trim())).unwrap_or_default();
         let is_over = || state().is_empty() || state().contains(") Z ");
-        // On a busy machine a signal takes its time.
+        // On a busy machine, a signal may be delayed.
         let waited = Instant::now();
         while !is_over() && waited.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
@@ -143,8 +143,9 @@ mod tests {
         assert_eq!(ended("kill -KILL $$"), Err(RunFailure::Lost("was killed".into())));
     }
 
-    /// A limit of CPU time ends a program that computes, one that starts another program for it, and one that only waits; beside
-    /// other work it ends none earlier. What a program has computed is known behind its end.
+    /// A limit of CPU time ends a program that computes, a program that starts another program for it, and a program
+    /// that only waits. Other work on the machine does not end any of them earlier. The CPU time of a program is known
+    /// after its end.
     #[test]
     fn limits_of_cpu_time() {
         let folder = tempfile::tempdir().expect("there is space");

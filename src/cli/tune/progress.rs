@@ -1,4 +1,4 @@
-//! What a search says while it runs: a bar where standard error is a terminal, elsewhere lines, at most one a second.
+//! The progress of a search: a bar if standard error is a terminal, otherwise at most one line a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,32 +16,32 @@ pub(super) struct Progress {
     start: Instant,
     /// When the search of the kernels began.
     search: Instant,
-    /// When the search ends at the latest.
+    /// The latest time at which the search ends.
     until: Option<Instant>,
     bar: Option<Bar>,
     state: Mutex<State>,
 }
 
-/// How far the search of one kernel is.
+/// The progress of one kernel.
 #[derive(Clone, Copy)]
 pub(super) struct KernelProgress {
     /// Variants that were judged.
     pub(super) judged: usize,
-    /// Whether no more will be.
+    /// Whether no more variants follow.
     pub(super) is_over: bool,
-    /// What the best variant costs.
+    /// The figures of the best variant.
     best: Cost,
 }
 
 impl KernelProgress {
-    /// Of a kernel of which so many variants are judged.
+    /// Returns the progress of a kernel of which `runs` variants are judged.
     pub(super) fn of(kernel: &Kernel, objective: &Objective, runs: usize) -> Self {
         let best = Cost::of(&kernel.best(objective).1);
         Self { judged: kernel.runs(), is_over: kernel.is_over(runs), best }
     }
 }
 
-/// What is said of the cost of one kernel, or of all.
+/// The shown figures of one kernel, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     /// Bytes spilled.
@@ -60,14 +60,14 @@ impl Cost {
     }
 }
 
-/// What is known of all kernels.
+/// The state of all kernels.
 struct State {
-    /// Variants of each kernel that there will be.
+    /// The number of variants of each kernel.
     runs: usize,
-    /// The courses by the name of the kernel, and what it cost before.
+    /// The progress of each kernel by name, and its figures before the search.
     kernels: BTreeMap<String, (KernelProgress, Cost)>,
     said: Instant,
-    /// Variants that were judged when something was said last.
+    /// The number of judged variants in the last message.
     judged: Option<usize>,
 }
 
@@ -77,14 +77,14 @@ struct Sums {
     /// Kernels whose search is over.
     done: usize,
     judged: usize,
-    /// Variants that there will be.
+    /// The total number of variants.
     runs: usize,
     stock: Cost,
     best: Cost,
 }
 
 impl Progress {
-    /// Begins now. `start` is when the command began.
+    /// Starts the progress. `start` is when the command began.
     pub(super) fn new<'a>(
         start: Instant,
         until: Option<Instant>,
@@ -101,7 +101,7 @@ impl Progress {
         progress
     }
 
-    /// Notes what a kernel's round brought.
+    /// Adds a round of a kernel.
     pub(super) fn note(&self, kernel: &Kernel, course: KernelProgress) {
         let mut state = self.lock();
         state.kernels.insert(kernel.name.clone(), (course, Cost::of(&kernel.stock)));
@@ -111,7 +111,7 @@ impl Progress {
         }
     }
 
-    /// Says how it ended; the bar goes away.
+    /// Prints how the search ended, and removes the bar.
     pub(super) fn end(mut self) {
         self.bar = None;
         self.say(&mut self.lock());
@@ -125,7 +125,7 @@ impl Progress {
         bar.set(sums.judged as u64, sums.runs as u64, text(&sums, state.kernels.len()), end);
     }
 
-    /// Says how far it is, unless that was said.
+    /// Prints the progress, unless it is unchanged.
     fn say(&self, state: &mut State) {
         let (sums, wanted) = (state.sums(), state.kernels.len() * state.runs);
         if state.judged.replace(sums.judged) == Some(sums.judged) {
@@ -146,7 +146,7 @@ impl State {
         self.kernels.values().fold(Sums::default(), |sums, (course, stock)| Sums {
             done: sums.done + usize::from(course.is_over),
             judged: sums.judged + course.judged,
-            // A search without anything new to try ends before its effort is spent.
+            // A search without new variants ends before its effort is spent.
             runs: sums.runs + if course.is_over { course.judged } else { self.runs },
             stock: sums.stock.plus(*stock),
             best: sums.best.plus(course.best),
@@ -154,22 +154,22 @@ impl State {
     }
 }
 
-/// How long the rest takes at the pace so far; `None` where there is none.
+/// Returns the remaining time at the pace so far. `None` if nothing was judged yet.
 fn left(sums: &Sums, spent: Duration) -> Option<Duration> {
     let rest = sums.runs.saturating_sub(sums.judged);
     (sums.judged > 0).then(|| spent.mul_f64(rest as f64 / sums.judged as f64))
 }
 
-/// What stands beside the bar.
+/// Returns the text beside the bar.
 fn text(sums: &Sums, kernels: usize) -> String {
     let Sums { done, judged, runs, .. } = sums;
     format!("{done} of {kernels} kernels, {judged} of {runs} runs, {}", gain(sums))
 }
 
-/// What the search has brought so far.
+/// Returns the gain of the search so far.
 fn gain(Sums { stock, best, .. }: &Sums) -> String {
     let instructions = format!("{} → {} instructions", stock.instructions, best.instructions);
-    // Where nothing spilled, nothing does.
+    // If nothing spilled before, nothing spills.
     if stock.spilled == 0 && best.spilled == 0 {
         return instructions;
     }
@@ -191,7 +191,7 @@ mod tests {
         State { runs: 16, kernels, said: Instant::now(), judged: None }.sums()
     }
 
-    /// A kernel counts with its whole effort, and one that is over with the runs that it had.
+    /// A kernel counts with its whole effort, and a completed one with its actual runs.
     #[test]
     fn sums_of_kernels() {
         let sums = sums(&[(16, true, 100, 40), (5, true, 0, 0), (4, false, 60, 60), (0, false, 7, 7)]);
@@ -200,13 +200,13 @@ mod tests {
         assert_eq!(text(&sums, 4), "2 of 4 kernels, 25 of 53 runs, 167 → 107 bytes spilled, 2016 → 2010 instructions");
     }
 
-    /// Where nothing spills, instructions alone are of interest.
+    /// If nothing spills, only instructions are shown.
     #[test]
     fn nothing_spills() {
         assert_eq!(gain(&sums(&[(4, false, 0, 0), (0, false, 0, 0)])), "1000 → 1000 instructions");
     }
 
-    /// Each run that is left takes as long as those so far; nothing is known before the first.
+    /// Each remaining run takes as long as the average so far. Before the first run, the time is unknown.
     #[test]
     fn time_left() {
         let spent = Duration::from_secs(10);

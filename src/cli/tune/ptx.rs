@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The kernels of a file by name, each with the threads of a block, where it says how many at most.
+/// Returns the kernels of a file by name, each with the most threads of a block, if the file states them.
 pub(super) fn kernels(ptx: &str) -> BTreeMap<String, Option<u32>> {
     let mut kernels = BTreeMap::new();
     let mut lines = ptx.lines();
@@ -14,13 +14,13 @@ pub(super) fn kernels(ptx: &str) -> BTreeMap<String, Option<u32>> {
     kernels
 }
 
-/// Whether the code uses shared memory whose size the launch says. How much is left for spills is not known then, and a
-/// launch may fail for what they take.
+/// Whether the code uses shared memory of a size that the launch decides. The room for spills is then unknown, and a
+/// launch may fail because of the room that they take.
 pub(super) fn sizes_shared_at_launch(ptx: &str) -> bool {
     ptx.lines().any(|line| line.starts_with(".extern .shared") && line.trim_end().ends_with("[];"))
 }
 
-/// The product of the dimensions of `.reqntid`, else of `.maxntid`, ahead of the body.
+/// Returns the product of the dimensions of `.reqntid`, or else of `.maxntid`, before the body.
 fn threads<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<u32> {
     let head = lines.take_while(|line| !line.starts_with('{'));
     let bounds = |name: &str| {
@@ -34,7 +34,7 @@ fn threads<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Shared memory is of a size known here unless it is declared without one.
+    /// The size of shared memory is known unless its declaration has none.
     #[test]
     fn shared_memory_of_the_launch() {
         assert!(sizes_shared_at_launch(".version 9.0\n.extern .shared .align 16 .b8 tile[];\n"));
@@ -42,7 +42,7 @@ mod tests {
         assert!(!sizes_shared_at_launch(".extern .shared .align 4 .b8 tile[64];\n"));
     }
 
-    /// Kernels have their own bounds, where they have any, and functions are no kernels.
+    /// Kernels have their own bounds, if any, and functions are no kernels.
     #[test]
     fn finds_kernels() {
         let ptx = ".version 8.0\n.visible .func helper()\n{\n\tret;\n}\n.visible .entry c()\n{\n\tret;\n}\n\

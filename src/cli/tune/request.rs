@@ -1,4 +1,4 @@
-//! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
+//! The search for another command: PTX in, PTX out, with a build's own ptxas options.
 
 mod listener;
 
@@ -44,67 +44,68 @@ use crate::ptxas::PtxasReports;
 use crate::ptxas_run::Assembled;
 use crate::threads::{Count, Threads};
 
-/// What is asked.
+/// A request for a search.
 pub(crate) struct Request<'a> {
     /// The PTX.
     pub(crate) content: &'a [u8],
-    /// Its file's name.
+    /// The file's name.
     pub(crate) name: &'a str,
-    /// The processor that ptxas assembles for.
+    /// The processor for which ptxas assembles.
     pub(crate) cpu: &'a str,
     pub(crate) ptxas: PathBuf,
-    /// Another program of the same toolkit; where it is not there, machine code is read without it.
+    /// The disassembler of the same toolkit. If it is missing, machine code is read without it.
     pub(crate) cuobjdump: PathBuf,
     pub(crate) nvdisasm: PathBuf,
-    /// How ptxas is asked.
+    /// How ptxas is called.
     pub(crate) build: Build,
-    /// What ptxas made of the PTX as it is, asked so.
+    /// ptxas's output for the unchanged PTX, called in this way.
     pub(crate) stock_output: StockOutput<'a>,
-    /// What its attributes say of the kernels. Bytes spilled are not among it.
+    /// Figures of the kernels from the object's attributes. Spilled bytes are not included.
     pub(crate) measured: &'a PtxasReports,
-    /// What a linker sees of it, where it is linked later.
+    /// What a linker sees of it, if it is linked later.
     pub(crate) object: Option<&'a Relocatable>,
     pub(crate) dynamic_shared: Vec<DynamicShared>,
-    /// Threads of a block of the kernels that do not say.
+    /// Threads of a block, for kernels that do not state them.
     pub(crate) threads: Option<u32>,
-    /// How many variants of each kernel ptxas judges, or what the search may cost.
+    /// The number of variants of each kernel that ptxas judges, or the cost of the search.
     pub(crate) run_limits: RunLimits,
     /// Which kernels are searched.
     pub(crate) scope: Scope,
-    /// What may be worse than in the text as it is.
+    /// Figures that may be worse than stock's.
     pub(crate) allowance: Allowance,
     pub(crate) search_limits: SearchLimits,
-    /// Has the answers of kernels whose texts earlier builds have searched, where somebody keeps these.
+    /// The results of kernels that earlier builds have searched, if they are stored.
     pub(crate) lookup: Option<&'a Lookup<'a>>,
-    /// Is told how many of how many kernels are done.
+    /// Called with the numbers of completed and of all kernels.
     pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Takes what users should know.
+    /// Called with messages for users.
     pub(crate) note: &'a (dyn Fn(&str) + Sync),
 }
 
-/// Which kernels of a text are searched.
+/// The kernels that are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Those with a stack, where spills may be, and those that lack warps.
+    /// Kernels with a stack, which may spill, and kernels below full occupancy.
     All,
-    /// Those with a stack for which ptxas gives registers up.
+    /// Kernels with a stack for which ptxas gives registers up.
     GivenUp,
 }
 
-/// The kernels that [`search`] would look at, by the text and what is known of it as it is, and all others. No program runs.
+/// Returns the kernels that [`search`] would search, by the PTX and what is known of stock, and all others. No program
+/// runs.
 pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, Vec<UnchangedKernel>), Error> {
     let start = SelectedKernels::new(request)?;
     Ok((start.wanted, start.unchanged_kernels))
 }
 
-/// Where a search starts.
+/// The kernels with which a search starts.
 struct SelectedKernels {
     text: Text,
     /// The kernels with loops that ptxas would unroll in another form.
     loops: BTreeSet<String>,
     /// The kernels that are searched.
     wanted: Vec<String>,
-    /// All others.
+    /// All other kernels.
     unchanged_kernels: Vec<UnchangedKernel>,
 }
 
@@ -121,30 +122,31 @@ impl SelectedKernels {
 
 /// The answer to a request.
 pub(crate) struct Answer {
-    /// `None` where nothing gets better.
+    /// `None` if no kernel improves.
     pub(crate) found: Option<Found>,
-    /// The kernels that stay as they are, in the order of their names.
+    /// The kernels that stay unchanged, by name.
     pub(crate) unchanged_kernels: Vec<UnchangedKernel>,
-    /// Whether the next search would find the same.
+    /// Whether another search would find the same.
     pub(crate) lasts: bool,
-    /// What is known from now on of kernels by their texts, if the result is what is promised here.
+    /// New results for kernels, found by their PTX, which hold if the final result is as promised here.
     pub(crate) learned: Vec<(KernelInput, KernelResult)>,
-    /// How many kernels earlier searches have answered.
+    /// The number of kernels with results of earlier searches.
     pub(crate) known: usize,
 }
 
-/// What a search found.
+/// The result of a search.
 pub(crate) struct Found {
     pub(crate) ptx: Vec<u8>,
-    /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
+    /// The winners, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) replays.
     pub(crate) profile: String,
     pub(crate) changes: Vec<ChangedKernel>,
-    /// What ptxas made of the PTX, if that very text was judged with the options of the build.
+    /// ptxas's output for the PTX, if exactly this PTX was judged with the build's options.
     pub(crate) assembled: Option<Assembled>,
 }
 
-/// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
-/// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
+/// Searches all kernels that spill or whose registers limit their warps, and tries the ends of loops of all others. If
+/// the time is over or the user interrupts before all runs are done, the answer is the best result so far, and another
+/// search may find more. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let SelectedKernels { text, loops, wanted, mut unchanged_kernels } = SelectedKernels::new(&request)?;
     if wanted.is_empty() && unchanged_kernels.is_empty() {
@@ -159,7 +161,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let kernels = known.unknown.len() + count;
     if count > 0 {
         (request.note)(&format!(
-            "{} of {}: the texts are known from earlier searches",
+            "{} of {}: results are known from earlier searches",
             count,
             counted(kernels, "kernel")
         ));
@@ -193,15 +195,15 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     Ok(Answer { found: found.transpose()?, unchanged_kernels, lasts, learned, known: answered })
 }
 
-/// What a search has come to.
+/// The outcome of a search.
 struct Outcome {
     ptx: Vec<u8>,
-    /// What ptxas made of it.
+    /// ptxas's output for the PTX.
     assembled: Option<Assembled>,
     profile: Profile,
     changes: Vec<ChangedKernel>,
     unchanged_kernels: Vec<UnchangedKernel>,
-    /// Those of the kernels left whose share has paid for no run: in another file it may.
+    /// Unchanged kernels whose share was too small for any run. In another file it may suffice.
     unpaid: BTreeSet<String>,
     lasts: bool,
 }
@@ -213,7 +215,7 @@ impl Outcome {
     }
 }
 
-/// Searches some kernels of a text; beside them, the names of those with loops that ptxas would unroll in another form.
+/// Searches some kernels of a PTX module. `loops` names the kernels with loops that ptxas would unroll in another form.
 fn outcome(
     text: &Text,
     mut request: Request<'_>,
@@ -258,11 +260,11 @@ fn outcome(
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
     let is_stock = |id| tuning.search.best(id).0 == Variant::Stock;
-    // ptxas has assembled the text as it is.
+    // ptxas has assembled the unchanged PTX already.
     let composed = if tuning.search.kernels.ids().all(is_stock) {
         None
     } else {
-        Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?)
+        Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned but not executed", None))?)
     };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &objective.preference);
@@ -292,7 +294,7 @@ fn outcome(
     Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, unchanged_kernels, unpaid, lasts })
 }
 
-/// ptxas as a request asks it, and what is known of stock without it.
+/// Creates the judge with ptxas as the request calls it, and what is known of stock without it.
 fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<AssembledStock<'a>>), Error> {
     let Request { ptxas, cuobjdump, nvdisasm, object, stock_output, .. } = request;
     let build = std::mem::take(&mut request.build);
@@ -302,18 +304,18 @@ fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<AssembledStock<
     Ok((ptxas.with_figures_of_code(known.is_some()).for_linker(object.is_some()), known))
 }
 
-/// What is said of a kernel of which variants were refused, where there is most often a reason beside ptxas: what a linker sees of a
-/// kernel that is linked later, and another name that stands where nobody can take it back.
+/// Returns the message for a kernel with refused variants, if the usual reason does not lie in ptxas: what a linker
+/// sees of a kernel that is linked later, or another name in a place where it cannot be undone.
 fn refused(kernel: &Kernel) -> Option<String> {
     let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable || kernel.may_have_other_name)?;
     let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
     Some(format!("{name}: {variants} refused, the first because {reason}"))
 }
 
-/// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
+/// Replays a profile, and judges the PTX before and after.
 ///
 /// # Errors
-/// A profile for other code, or a kernel that would be worse.
+/// The profile is for other code, or a kernel would get worse.
 pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
@@ -323,13 +325,13 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
     let choices = Profile::parse(profile)?;
     let choices = if request.allowance.uncompared { choices } else { choices.with_own_names() };
     let (output, unfit) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
-    if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
-        return Err(Error::pass(problem, "the text is left as it is"));
+    if let Some(problem) = unfit.warning(["stays unchanged", "stay unchanged"], "remove the profile", "search again") {
+        return Err(Error::pass(problem, "the PTX stays unchanged"));
     }
     let (ptxas, known) = asked(&mut request)?;
     let judged = |ptx: &[u8]| {
         let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Inspection::Disassembler);
-        judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
+        judged.map_err(|reason| Error::pass(reason.to_string(), "the PTX stays unchanged"))
     };
     let before = known.map_or_else(|| judged(request.content), |known| Ok(known.whole()))?;
     let after = judged(&output.text)?;
@@ -349,19 +351,20 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
             figures = figures.with_turned_loops(&as_it_comes);
         }
         if !figures.is_no_worse(&stock, request.allowance) {
-            return Err(Error::pass("the profile makes it worse", "remove the profile").in_function(kernel));
+            return Err(Error::pass("the profile makes the kernel worse", "remove the profile").in_function(kernel));
         }
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
             let (before, after) = (KernelCost::from(&stock), KernelCost::from(&figures));
-            // The checker was on, and PTX has no choices but those of the passes and of ptxas. Another name is beyond it.
+            // The checker was on, and PTX has only the choices of the passes and of ptxas. The checker does not cover
+            // another name.
             let has_other_name = choices.entry(kernel).is_some_and(|entry| entry.other_name);
             let assurance = if has_other_name { Assurance::Neither } else { Assurance::Proved };
             let (agreement, assurance) = (String::new(), assurance.word().into());
             let (kernel, with_fewer_warps) = (kernel.clone(), None);
             changes.push(ChangedKernel { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
         } else {
-            let (kernel, reason) = (kernel.clone(), "no better by the profile of the text".to_owned());
+            let (kernel, reason) = (kernel.clone(), "no better with the stored profile".to_owned());
             unchanged_kernels.push(UnchangedKernel {
                 kernel,
                 reason,
@@ -376,13 +379,13 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
     Ok(Answer { found, unchanged_kernels, lasts: !ptxas.had_trouble(), learned: Vec::new(), known: 0 })
 }
 
-/// How a kernel is launched, as far as that is known.
+/// Returns what is known of a kernel's launch.
 fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -> Block {
     let said = dynamic_shared::bytes_of(&request.dynamic_shared, name);
     Block::new(threads, request.threads, said, text.sizes_shared_at_launch)
 }
 
-/// The kernels that a search may make better, and all others, in the order of their names.
+/// Returns the kernels that a search may improve, and all others, by name.
 fn promising(
     text: &Text,
     request: &Request<'_>,
@@ -392,7 +395,7 @@ fn promising(
     let (mut wanted, mut unchanged_kernels) = (Vec::new(), Vec::new());
     for (name, threads) in text.kernels()? {
         let Some(ptxas_report) = request.measured.get(&name) else {
-            unchanged_kernels.push(UnchangedKernel::unsearched(&name, "it is not assembled"));
+            unchanged_kernels.push(UnchangedKernel::unsearched(&name, "not assembled"));
             continue;
         };
         let block = block(&name, threads, text, request);
@@ -404,7 +407,9 @@ fn promising(
                 Some(nothing_lost(architecture.occupancy(&launch(ptxas_report, block)).warps, architecture.max_warps))
             }
             Scope::GivenUp if has_stack && given_up(ptxas_report, block, architecture) >= GIVEN_UP => None,
-            Scope::GivenUp => Some("a candidate, and ptxas gives no registers up".into()),
+            Scope::GivenUp => {
+                Some("for a candidate, only kernels for which ptxas gives registers up are searched".into())
+            }
         };
         match why_not {
             None => wanted.push(name),
@@ -414,7 +419,7 @@ fn promising(
     Ok((wanted, unchanged_kernels))
 }
 
-/// What is said of a kernel that loses nothing by its registers.
+/// Returns the reason why a kernel's registers cost it nothing.
 fn nothing_lost(warps: u32, most: u32) -> String {
     if warps == 0 {
         "nothing spills, and no block fits on an SM with the shared memory of its launch".to_owned()
@@ -425,7 +430,8 @@ fn nothing_lost(warps: u32, most: u32) -> String {
     }
 }
 
-/// Whether warps count for a kernel: those of a function, or of a kernel that calls functions of other files, nobody knows.
+/// Whether warps count for a kernel. The warps of a function, and of a kernel that calls functions of other files, are
+/// unknown.
 fn may_win_warps(name: &str, object: Option<&Relocatable>) -> bool {
     let counts = |function: &Function| function.is_kernel && !function.calls_elsewhere;
     object.is_none_or(|object| object.functions.get(name).is_some_and(counts))

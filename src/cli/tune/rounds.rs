@@ -1,5 +1,5 @@
-//! The rounds of all kernels: several threads compile and judge the variants that the search asks for. A kernel waits for the
-//! kernels that it learns from, and for no others.
+//! The rounds of all kernels: several threads compile and judge the variants that the search asks for. A kernel waits
+//! only for the kernels from which it learns.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ use super::winners::Comparer;
 use super::work_queue::{Clients, serve_clients};
 use crate::interrupt::is_interrupted;
 
-/// Searches until the effort is spent, or until the user interrupts. `progress` is told after each round of a kernel.
+/// Searches until the effort is spent, or until the user interrupts. `progress` is called after each round of a kernel.
 pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
     let Tuning { search, slices, judges, search_limits, .. } = tuning;
     let objective = search.objective;
@@ -55,7 +55,7 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(
     }
 }
 
-/// What a worker does for a kernel.
+/// A worker's task for a kernel.
 enum Task {
     Compile(Variant),
     Judge(Box<Text>),
@@ -63,7 +63,7 @@ enum Task {
     Compare(Variant, Block),
 }
 
-/// What came of it.
+/// The result of a task.
 enum Outcome {
     Compiled(Compiled),
     Judgement(Result<Figures, NoAnswer>),
@@ -71,14 +71,14 @@ enum Outcome {
     Compared(Box<Compared>),
 }
 
-/// A variant that was compiled.
+/// A compiled variant.
 struct Compiled {
     variant: Variant,
     /// The fingerprint of its PTX.
     made: Result<(String, Assembly), Error>,
 }
 
-/// PTX, and the CPU time that ptxas may take.
+/// PTX, and ptxas's limit of CPU time.
 struct Assembly {
     ptx: Vec<u8>,
     limit: Duration,
@@ -92,21 +92,21 @@ impl Compiled {
     }
 }
 
-/// The PTX of a kernel that is to be judged.
+/// The PTX of a kernel that is judged.
 struct Text {
     assembly: Assembly,
     block: Block,
     stock: Figures,
-    /// What it costs with loops as they come, where its loops are turned.
+    /// The figures without turned loops, if its loops are turned.
     as_it_comes: Option<Figures>,
-    /// What stock asks of its registers while it runs.
+    /// Stock's requests for registers at run time.
     requests: RegisterRequests,
-    /// Whether it says how many blocks an SM is to hold: whether it comes to its end then, a comparison tells.
+    /// Whether the variant states how many blocks an SM holds. A comparison shows whether it terminates.
     says_blocks: bool,
 }
 
 impl Text {
-    /// What ptxas says of it, and the benchmark if it is admissible.
+    /// Returns the figures by ptxas, and by the benchmark if the variant is admissible.
     fn figures(&self, judges: &Judges<'_>, slice: &Slice<'_>, objective: &Objective) -> Result<Figures, NoAnswer> {
         self.check_requests(slice, objective)?;
         let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Inspection::OwnReader)?;
@@ -121,8 +121,8 @@ impl Text {
 }
 
 impl Text {
-    /// Refuses a variant with `setmaxnreg` whose bounds may leave a warpgroup waiting for ever where stock's do not, whoever made
-    /// them: another compiler, or a pass that says how large blocks are.
+    /// Refuses a variant with `setmaxnreg` whose bounds may let a warpgroup wait for ever although stock's do not. The
+    /// bounds may come from another compiler, or from a pass that states the block size.
     fn check_requests(&self, slice: &Slice<'_>, objective: &Objective) -> Result<(), NoAnswer> {
         let refused = |error: Error| NoAnswer::Refused(error.problem);
         let requests = stock::register_requests(&self.assembly.ptx, &slice.kernel).map_err(refused)?;
@@ -131,11 +131,11 @@ impl Text {
         {
             return Ok(());
         }
-        Err(NoAnswer::Refused("setmaxnreg may wait for ever with its bounds".into()))
+        Err(NoAnswer::Refused("setmaxnreg may wait for ever with the variant's bounds".into()))
     }
 }
 
-/// What ptxas spills in a variant, by the names that the PTX has for registers.
+/// Finds the values that ptxas spills in a variant, by the PTX names of their registers.
 fn spilled(
     judges: &Judges<'_>,
     slice: &Slice<'_>,
@@ -147,7 +147,7 @@ fn spilled(
     let (ptx, limit) = slice.compile_within_limit(variant).map_err(refused)?;
     let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
     let mut judged = judges.judge.judge(&numbered.text, limit, Inspection::Spills)?;
-    // Source lines change no instruction. A benchmark is not asked here.
+    // Source lines change no instruction. The benchmark does not run here.
     let figures = judged.figures(&slice.kernel, block, objective.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
     let Spills { words, fused } = judged.spills.remove(&slice.kernel).unwrap_or_default();
@@ -170,14 +170,14 @@ fn spilled(
     Ok(Spilled { registers, text, figures })
 }
 
-/// The kernels of a search in their rounds.
+/// The kernels of a search with their rounds.
 struct Rounds<'a> {
     search: &'a mut Search,
     until: Option<Instant>,
-    /// The PTX of the variants of each kernel's round.
+    /// The PTX of the variants in each kernel's round.
     texts: IndexVec<KernelId, Vec<(Variant, Assembly)>>,
     progress: &'a (dyn Fn(&Kernel) + Sync),
-    /// The kernels whose turns these are.
+    /// The kernels of the current phase.
     phase: Vec<KernelId>,
 }
 
@@ -221,12 +221,12 @@ impl Clients for Rounds<'_> {
         let mut answers = Vec::new();
         for outcome in outcomes {
             answers.push(match outcome {
-                // An error now may be the interruption's.
+                // An error may be caused by the interruption.
                 Outcome::Judgement(Err(_)) if is_interrupted() => Answer::Figures(Err(NoAnswer::BrokenOff)),
                 Outcome::Judgement(figures) => Answer::Figures(figures),
                 Outcome::Spilled(Err(_)) if is_interrupted() => Answer::Spilled(Err(NoAnswer::BrokenOff)),
                 Outcome::Spilled(spilled) => Answer::Spilled(spilled),
-                // It ended early.
+                // The comparison ended early.
                 Outcome::Compared(_) if is_interrupted() => Answer::Compared(None),
                 Outcome::Compared(compared) => Answer::Compared(Some(*compared)),
                 Outcome::Compiled(Compiled { variant, made }) => Answer::Text(match made {

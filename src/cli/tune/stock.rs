@@ -1,4 +1,4 @@
-//! The code as it is without the passes, LLVM's own or the text itself, which is where the search of each kernel starts.
+//! Stock: the code without the passes, LLVM's own or the given PTX, where the search of each kernel starts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,42 +28,42 @@ use crate::threads::{Count, Threads};
 /// The instruction that moves registers between warpgroups.
 const SETMAXNREG: &[u8] = b"setmaxnreg";
 
-/// How many times the CPU time of stock a variant may take, ptxas and LLVM together.
+/// The limit of a variant's CPU time in ptxas and LLVM, as a multiple of stock's.
 const TIMES_STOCK: u32 = 4;
 
-/// The CPU time that a variant may take in any case.
+/// The CPU time that is always allowed for a variant.
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
-/// The same where the search may cost a share of what ptxas takes.
+/// The CPU time that is always allowed if effort limits the search.
 const LEAST_LIMIT_OF_A_SHARE: Duration = Duration::from_secs(1);
 
-/// The CPU time that stock may take.
+/// The limit of CPU time for stock.
 pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The CPU time that variants may take where stock takes so much.
+/// Returns the limit of CPU time for variants, from stock's CPU time.
 pub(super) fn limit_of_variants(stock: Duration) -> Duration {
     (stock * TIMES_STOCK).max(LEAST_LIMIT)
 }
 
-/// What kernels are started with.
+/// The conditions under which kernels are judged.
 #[derive(Clone, Copy)]
 pub(super) struct Conditions<'a> {
     pub(super) judges: Judges<'a>,
     pub(super) objective: &'a Objective,
-    /// What is known of how the kernels are launched: the threads of a block of those that do not say.
+    /// Stated threads of a block, for kernels that do not state them.
     pub(super) threads: &'a [Threads],
     pub(super) dynamic_shared: &'a [DynamicShared],
-    /// Threads.
+    /// The number of threads.
     pub(super) jobs: usize,
-    /// Whether the search may cost a share of what ptxas takes.
+    /// Whether effort limits the search.
     pub(super) has_share: bool,
 }
 
-/// Which kernels are searched.
+/// The kernels that are searched.
 pub(super) enum KernelSelection<'a> {
-    /// Those whose names contain one of the parts; all, without parts.
+    /// Kernels whose names contain one of the parts. Without parts, all kernels.
     Parts(&'a [String]),
-    /// Those of these names.
+    /// Kernels with these names.
     Named(&'a [String]),
 }
 
@@ -75,8 +75,8 @@ impl KernelSelection<'_> {
         }
     }
 
-    /// What a user says of the launches of this file is said of kernels that it has. What is said in a build may be of kernels of
-    /// other files.
+    /// Checks that what a user states about launches concerns kernels of this file. The settings of a build may concern
+    /// kernels of other files.
     fn check_launches(&self, conditions: &Conditions<'_>, kernels: &[&str], input: &str) -> Result<(), Error> {
         match self {
             Self::Parts(_) => {
@@ -88,7 +88,7 @@ impl KernelSelection<'_> {
         }
     }
 
-    /// All that is said of dynamic shared memory: beside a user's file Triton may have written something.
+    /// Collects the sizes of dynamic shared memory: the user's, and those in Triton's metadata beside the file.
     fn dynamic_shared(&self, options: &[DynamicShared], path: &Path) -> Vec<DynamicShared> {
         match self {
             Self::Parts(_) => dynamic_shared::all_said(path, options),
@@ -104,20 +104,19 @@ impl KernelSelection<'_> {
     }
 }
 
-/// Where a search starts.
+/// The start of a search.
 pub(super) struct Stock<'a> {
     pub(super) kernels: Vec<Kernel>,
-    /// Of each kernel.
+    /// The code of each kernel.
     pub(super) slices: Vec<Slice<'a>>,
-    /// What users should know of the kernels, a line each.
+    /// Messages for users about the kernels, one a line.
     pub(super) notes: Vec<String>,
-    /// Whether a kernel is judged later, and not among these.
+    /// Whether a kernel is judged later and is missing here.
     pub(super) waits: bool,
 }
 
-/// The kernels that are wanted, as they are without the passes, and each by itself.
-/// `path` is the module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the
-/// others can be tuned all the same.
+/// Judges the wanted kernels without the passes, each by itself. `path` is the module's, for messages. A kernel that
+/// ptxas or the benchmark refuses is reported and left out, so that the others can still be tuned.
 pub(super) fn kernels<'a>(
     code: &'a dyn Code,
     path: &Path,
@@ -145,7 +144,7 @@ pub(super) fn kernels<'a>(
         Some(format!("nvptx-ra: kernel '{kernel}' keeps its instructions: {reason}"))
     };
     let mut notes: Vec<String> = slices.iter().filter_map(note).collect();
-    // Whether reading the machine code will do is found out on the first, and on those with local memory.
+    // The first kernel, and kernels with local memory, show whether the own reader suffices.
     let (first, others) = slices.split_at(1);
     let start = |&(name, ref slice): &(&str, Box<dyn Code>), inspection| {
         conditions.start(name, &**slice, in_code[name], inspection)
@@ -174,23 +173,23 @@ pub(super) fn kernels<'a>(
     Ok(Stock { kernels, slices: apart, notes, waits })
 }
 
-/// Of which kernels shared memory is not known, and which cannot be launched.
+/// Reports the kernels with unknown shared memory, and the kernels that cannot be launched.
 fn what_is_odd(kernels: &[Kernel], wanted: &KernelSelection<'_>, architecture: &Architecture) -> Vec<String> {
     let mut notes = Vec::new();
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
-    // A build has no such option, and says it of each kernel.
+    // A build has no such option, and reports it for each kernel.
     if unknown > 0 && matches!(wanted, KernelSelection::Parts(_)) {
         notes.push(format!(
-            "nvptx-ra: for {unknown} of the kernels only the launch says how much shared memory there is. It counts as zero; \
-             say the size with --dynamic-shared"
+            "nvptx-ra: for {unknown} of the kernels, only the launch decides the size of dynamic shared memory. The \
+             size counts as zero; set it with --dynamic-shared"
         ));
     }
     let too_large: Vec<&Kernel> = kernels.iter().filter(|kernel| kernel.stock.warps == 0).collect();
     if let [kernel, ..] = too_large[..] {
         let launch = launch(&kernel.stock.ptxas_report, kernel.block);
         notes.push(format!(
-            "nvptx-ra: a block of {} of the kernels does not fit on an SM, so these have no warps to lose: a \
-             block of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
+            "nvptx-ra: a block of {} of the kernels does not fit on an SM, so their occupancy does not count: a block \
+             of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
              threads, {REGISTERS} registers and {} bytes",
             too_large.len(),
             kernel_names::short(&kernel.name),
@@ -204,14 +203,15 @@ fn what_is_odd(kernels: &[Kernel], wanted: &KernelSelection<'_>, architecture: &
     notes
 }
 
-/// Which functions several kernels reach.
+/// The functions that several kernels reach.
 struct FunctionOwners {
-    /// How many kernels reach each function that is none itself.
+    /// The number of kernels that reach each function that is no kernel.
     reached: BTreeMap<String, usize>,
 }
 
 impl FunctionOwners {
-    /// Of all kernels of a module, whatever is tuned. O(kernels) modules, where a function is no kernel.
+    /// Counts all kernels of a module, whether searched or not. O(kernels) modules if there are functions that are no
+    /// kernels.
     fn new(code: &dyn Code, kernels: &[&str]) -> Result<Self, Error> {
         let is_kernel = |name: &str| kernels.contains(&name);
         let callees = code.functions().iter().map(|(name, _)| name).filter(|name| !is_kernel(name));
@@ -226,7 +226,7 @@ impl FunctionOwners {
         Ok(Self { reached })
     }
 
-    /// What the kernel of a slice reaches and no other one does, sorted.
+    /// Returns the functions that only the kernel of a slice reaches, sorted.
     fn owned(&self, slice: &dyn Code) -> Vec<String> {
         let is_owned = |name: &&String| self.reached.get(*name) == Some(&1);
         let mut owned: Vec<String> = slice.functions().iter().map(|(name, _)| name).filter(is_owned).cloned().collect();
@@ -235,7 +235,7 @@ impl FunctionOwners {
     }
 }
 
-/// The functions that each of some kernels reaches and no other kernel of the module does.
+/// Returns the functions that each of some kernels reaches and no other kernel of the module does.
 pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>>, Error> {
     let in_code = code.kernels()?;
     let all: Vec<&str> = in_code.keys().map(String::as_str).collect();
@@ -246,18 +246,18 @@ pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>
     Ok(code.slices(kernels)?.iter().map(|slice| owners.owned(&**slice)).collect())
 }
 
-/// A kernel of which stock is known.
+/// A kernel with its stock.
 struct StockKernel {
     kernel: Kernel,
-    /// What a linker sees of it, where it is linked later.
+    /// What a linker sees of it, if it is linked later.
     object: Option<Relocatable>,
     /// The CPU time of its PTX.
     took: Duration,
-    /// The CPU time that a variant may take.
+    /// The limit of CPU time for a variant.
     limit: Duration,
 }
 
-/// What a kernel of a file asks of its registers while it runs; `None` where it asks for nothing.
+/// Returns the register requests of a kernel at run time. `None` if there are none.
 pub(super) fn register_requests(ptx: &[u8], kernel: &str) -> Result<Option<RegisterRequests>, Error> {
     if ptx.windows(SETMAXNREG.len()).all(|bytes| bytes != SETMAXNREG) {
         return Ok(None);
@@ -268,7 +268,7 @@ pub(super) fn register_requests(ptx: &[u8], kernel: &str) -> Result<Option<Regis
 }
 
 impl Conditions<'_> {
-    /// Where the search of a kernel starts; no error where ptxas is asked later.
+    /// Returns the start of a kernel's search. If ptxas runs later, this is no error.
     fn start(
         &self,
         name: &str,
@@ -278,7 +278,7 @@ impl Conditions<'_> {
     ) -> Result<StockKernel, Option<Error>> {
         let refused = |reason: NoAnswer| {
             let problem = format!("{reason}, {}", slice.descriptions().refused);
-            (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
+            (reason != NoAnswer::Later).then(|| Error::pass(problem, "the kernel stays unchanged"))
         };
         let start = cpu_time::of_thread();
         let ptx = slice.compile(&slice.profile(&|_| None))?;

@@ -1,4 +1,4 @@
-//! PTX under search: what passes make of its text.
+//! PTX under search, changed by the passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,32 +12,33 @@ use nvptx_ra::tune::optimisations::Choices;
 
 use super::code::{Code, CodeDescriptions};
 
-/// The option that makes the choices of a profile again.
+/// The command that replays a profile.
 pub(super) const REPLAYED_BY: &str = "nvptx-ra ptx --profile FILE";
 
 const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     stock: "as given",
-    refused: "on the kernel as it is given",
+    refused: "on the given kernel",
     kernels: "kernels are .entry",
     replayed_by: REPLAYED_BY,
 };
 
-/// The checker proves what passes do: a comparison sees only the code that a few launches reach.
+/// The checker proves the passes' changes, because a comparison covers only the code that a few launches reach.
 pub(super) const OPTIONS: &str = "verify";
 
-/// A file of PTX, or a kernel of it.
+/// A PTX module, or one kernel of it.
 pub(super) struct Text {
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
     content: Vec<u8>,
     cpu: String,
     functions: Vec<(String, String)>,
     version: Option<PtxVersion>,
-    /// Whether it is linked later: its functions are what kernels are then, each a part by itself.
+    /// Whether it is linked later. Its functions are then handled like kernels, each by itself.
     is_relocatable: bool,
-    /// Whether kernels may have other names: whoever launches them gets the machine code with their own.
+    /// Whether kernels may have other names, because the machine code gets the original names back before it is
+    /// launched.
     may_have_other_names: bool,
-    /// Whether shared memory of a size that only the launch says is used.
+    /// Whether it uses shared memory of a size that only the launch decides.
     pub(super) sizes_shared_at_launch: bool,
 }
 
@@ -47,12 +48,8 @@ impl Text {
         let module = Module::read(name, &content)?;
         if module.is_for_debuggers() {
             let problem =
-                format!("{name}: it is compiled for a debugger (.target …, debug), and ptxas does not optimise it");
-            return Err(Error::new(
-                ErrorKind::View,
-                problem,
-                "compile it without -G; -lineinfo keeps its source lines",
-            ));
+                format!("{name}: compiled for a debugger (.target …, debug), so ptxas does not optimise the file");
+            return Err(Error::new(ErrorKind::View, problem, "compile without -G; -lineinfo keeps the source lines"));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -66,17 +63,17 @@ impl Text {
         })
     }
 
-    /// The same, as a linker gets it, if that is so.
+    /// Sets whether it is linked later.
     pub(super) fn for_linker(self, is_relocatable: bool) -> Self {
         Self { is_relocatable, ..self }
     }
 
-    /// The same, whose kernels may have other names, if that is so.
+    /// Sets whether kernels may have other names.
     pub(super) fn with_other_names(self, may_have_other_names: bool) -> Self {
         Self { may_have_other_names, ..self }
     }
 
-    /// The functions with loops that ptxas would unroll in another form, by their names. One run of a pass on the file.
+    /// Returns the names of functions with loops that ptxas would unroll in another form. Runs one pass on the file.
     pub(super) fn with_loops_to_turn(&self) -> Result<BTreeSet<String>, Error> {
         let steps = pipeline(&format!("{LOOP_SHAPE}<loop-shape=all>"))?;
         let output = run_on_ptx(&self.name, &self.content, &PtxRun { steps, options: "", target: &self.cpu })?;
@@ -87,9 +84,9 @@ impl Text {
         Ok(self.functions.iter().zip(&turned).filter_map(is_turned).collect())
     }
 
-    /// Each of some kernels by itself, as PTX.
+    /// Returns each of the kernels as separate PTX.
     pub(super) fn texts_of(&self, kernels: &[&str]) -> Result<Vec<Vec<u8>>, Error> {
-        let missing = |kernel| Error::internal("it is no function of the file", None).in_function(kernel);
+        let missing = |kernel| Error::internal("the file has no function with this name", None).in_function(kernel);
         let slices = self.module()?.slices(kernels);
         kernels.iter().zip(slices).map(|(kernel, slice)| slice.ok_or_else(|| missing(kernel))).collect()
     }
@@ -131,7 +128,7 @@ impl Code for Text {
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let (output, unfit) = replay_on_ptx(&self.name, &self.content, profile, OPTIONS, &self.cpu)?;
         if let Some(kernel) = unfit.limited.first() {
-            let problem = "setmaxnreg may wait for ever with that limit on registers";
+            let problem = "setmaxnreg may wait for ever with this register limit";
             return Err(Error::pass(problem, "choose no maxnreg").in_function(kernel));
         }
         debug_assert!(unfit.is_empty(), "the profile was made for this very text");

@@ -1,4 +1,4 @@
-//! All trials of a search, as JSON, one kernel a line: what the order of recipes is learned from.
+//! All trials of a search, as one line of JSON for each kernel: the data from which the order of recipes is learned.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 use super::tuning::Tuning;
 use super::winners::Comparer;
 
-/// The time of so many of the best variants is predicted.
+/// The number of best variants whose time is predicted.
 const PREDICTED: usize = 4;
 
-/// Adds the trials of all kernels to a file.
+/// Appends the trials of all kernels to a file.
 pub(super) fn write(path: &Path, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Result<(), Error> {
     let problem = |error| Error::file(path, &error);
     let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(problem)?;
     for id in tuning.search.kernels.ids() {
-        // One call for one line: lines of several processes do not mix.
+        // Each line is written by one call, so that lines of several processes do not mix.
         file.write_all(format!("{}\n", of_kernel(id, tuning, comparer)).as_bytes()).map_err(problem)?;
     }
     Ok(())
@@ -54,7 +54,8 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
     })
 }
 
-/// The names of the recipes that have made a variant. What keeps the values that a look has found is the look's.
+/// Returns the names of the recipes that have made a variant. A variant that spills the values of an inspection belongs
+/// to the inspection's recipe.
 fn recipes(kernel: &Kernel, tried: &TriedVariant) -> Vec<String> {
     let all = Recipe::all();
     let of_inspection = kernel.inspection_of(&tried.variant).into_iter();

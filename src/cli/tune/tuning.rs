@@ -1,4 +1,4 @@
-//! A search of this tool: the core's, with the code of each kernel and those who answer.
+//! A search in this tool: the core's search, with the code of each kernel and the judges.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -20,18 +20,18 @@ use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
 
-/// How fast a search goes on, and until when.
+/// The pace and the end of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchLimits {
-    /// Time after which no round starts.
+    /// The time after which no round starts.
     pub(super) until: Option<Instant>,
-    /// Threads.
+    /// The number of threads.
     pub(super) jobs: usize,
 }
 
 impl SearchLimits {
-    /// From a start on for so long, where that is said; as many threads as there are processors, unless that is said. Time that no clock
-    /// can tell is no limit.
+    /// Computes the limits from the start. `time` limits the search if given. `jobs` defaults to the number of
+    /// processors. A time that the clock cannot express is no limit.
     pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
         let processors = || std::thread::available_parallelism().ok().map(Into::into);
         let until = time.and_then(|time| start.checked_add(time));
@@ -43,20 +43,20 @@ impl SearchLimits {
     }
 }
 
-/// Those who say what PTX costs.
+/// The judges of PTX.
 #[derive(Clone, Copy)]
 pub(super) struct Judges<'a> {
-    /// Says what ptxas makes of it.
+    /// Runs ptxas, or finds its stored results.
     pub(super) judge: &'a dyn Judge,
     pub(super) benchmark: Option<&'a Benchmark>,
-    /// Has the machine code for the benchmark.
+    /// Provides the machine code for the benchmark.
     pub(super) ptxas: &'a Ptxas,
-    /// Stock, where a build has it already.
+    /// Stock, if a build has it already.
     pub(super) stock: Option<&'a AssembledStock<'a>>,
 }
 
 impl Judges<'_> {
-    /// The figures of a kernel's PTX with what the benchmark says, if there is one.
+    /// Returns the figures of a kernel's PTX, with the benchmark's result if there is one.
     pub(super) fn timed(
         &self,
         figures: Figures,
@@ -71,23 +71,23 @@ impl Judges<'_> {
     }
 }
 
-/// The code of a kernel by itself, without the other kernels.
+/// The code of one kernel, without the other kernels.
 pub(super) struct Slice<'a> {
     pub(super) code: Box<dyn Code + 'a>,
     /// The kernel's name.
     pub(super) kernel: String,
-    /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
+    /// The functions that only this kernel of the module reaches, by name, sorted.
     pub(super) owned: Vec<String>,
-    /// What a linker sees of stock's object, where it is linked later.
+    /// What a linker sees of stock's object, if it is linked later.
     pub(super) object: Option<Relocatable>,
     /// The CPU time of stock's PTX.
     pub(super) took: Duration,
-    /// The CPU time that a variant may take, ptxas and LLVM together.
+    /// The limit of CPU time for a variant, in ptxas and LLVM together.
     pub(super) limit: Duration,
 }
 
 impl Slice<'_> {
-    /// Refuses a variant whose object may not stand in the place of stock's.
+    /// Refuses a variant whose object may not replace stock's.
     pub(super) fn check_object(&self, judged: &Judgement) -> Result<(), NoAnswer> {
         match (&judged.object, &self.object) {
             (Some(object), Some(stock)) => object.check(stock).map_err(NoAnswer::Refused),
@@ -95,12 +95,13 @@ impl Slice<'_> {
         }
     }
 
-    /// The PTX of a variant.
+    /// Compiles the PTX of a variant.
     pub(super) fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
         self.compile_metered(variant).map(|made| made.ptx)
     }
 
-    /// The PTX of a variant, and the CPU time that is left for ptxas, in whole seconds; an error where none is left.
+    /// Compiles the PTX of a variant. Returns the PTX, and the CPU time that is left for ptxas, in whole seconds. Fails
+    /// if none is left.
     pub(super) fn compile_within_limit(&self, variant: &Variant) -> Result<(Vec<u8>, Duration), Error> {
         let start = cpu_time::of_thread();
         let made = self.compile_metered(variant)?;
@@ -108,7 +109,7 @@ impl Slice<'_> {
         let left = self.limit.saturating_sub(Duration::from_secs(computed.as_secs()));
         if left.is_zero() {
             let problem = format!("LLVM takes more than {} s of CPU time", self.limit.as_secs());
-            return Err(Error::pass(problem, "the variant is lost"));
+            return Err(Error::pass(problem, "the variant is discarded"));
         }
         Ok((made.ptx, left))
     }
@@ -121,14 +122,15 @@ impl Slice<'_> {
         }
     }
 
-    /// The same with the checker, whose errors are errors here.
+    /// Compiles the PTX with the checker. The checker's errors are errors here.
     pub(super) fn compile_checked(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
         let profile_of = |variant: &Variant| checked(self.code.profile(&|name| self.variant_of(name, variant)));
         self.code.compile_variant(variant, &profile_of, self.took).map(|made| made.ptx)
     }
 
-    /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,
-    /// because its registers and spills are the kernel's. `None` of what is not its own.
+    /// Returns the variant of a function if the kernel has the given variant. Functions that only the kernel reaches
+    /// have the kernel's choices, because their registers and spills are part of the kernel's. `None` for other
+    /// functions.
     pub(super) fn variant_of(&self, function: &str, variant: &Variant) -> Option<Variant> {
         if function == self.kernel {
             return Some(variant.clone());
@@ -138,7 +140,7 @@ impl Slice<'_> {
     }
 }
 
-/// The same choices with the checker, whose errors are errors, where a pass may change something.
+/// Adds the checker to all choices that may change something. The checker's errors are then errors.
 pub(super) fn checked(profile: Profile) -> Profile {
     let stock = Variant::Stock.entry("", "").options;
     let entry = |entry: &Entry| {
@@ -150,7 +152,7 @@ pub(super) fn checked(profile: Profile) -> Profile {
     profile.with_functions(functions)
 }
 
-/// A search and what it works with.
+/// A search with its code and judges.
 pub(super) struct Tuning<'a> {
     /// The whole module.
     pub(super) code: &'a dyn Code,
@@ -158,13 +160,13 @@ pub(super) struct Tuning<'a> {
     pub(super) search: Search,
     /// The code of each kernel.
     pub(super) slices: IndexVec<KernelId, Slice<'a>>,
-    /// Whether stock of a kernel is judged later, so that the kernel is not among these.
+    /// Whether stock of a kernel is judged later, so that the kernel is missing here.
     pub(super) stock_waits: bool,
     pub(super) search_limits: SearchLimits,
 }
 
 impl Tuning<'_> {
-    /// Whether something that was asked has its answer later.
+    /// Whether an answer is pending.
     pub(super) fn waits(&self) -> bool {
         self.stock_waits || self.search.waits()
     }

@@ -1,4 +1,4 @@
-//! What a build is told of a kernel: what it was and is by now, or why it stays as it is.
+//! Reports on kernels for a build: the figures before and after, or why a kernel stays unchanged.
 
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
@@ -8,15 +8,15 @@ use nvptx_ra::tune::ptxas_output::PtxasReport;
 use super::print::by_blocks;
 use crate::page::counted;
 
-/// A kernel that stays as it is.
+/// A kernel that stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct UnchangedKernel {
     pub(crate) kernel: String,
-    /// Why, as a line of a log says it.
+    /// The reason, for a line of a log.
     pub(crate) reason: String,
     /// Whether it was searched.
     pub(crate) is_searched: bool,
-    /// What it costs, where a search has measured that.
+    /// Its figures, if a search has measured them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<KernelCost>,
 }
@@ -27,41 +27,41 @@ impl UnchangedKernel {
     }
 }
 
-/// A kernel that is better than it was.
+/// An improved kernel.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ChangedKernel {
     pub(crate) kernel: String,
     #[serde(deserialize_with = "nvptx_ra::config::read_options")]
     pub(crate) choice: String,
-    /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
+    /// Whether it computes the same, as far as the CPU shows. Empty if it was not compared.
     pub(crate) agreement: String,
-    /// What shows that it does; empty where an earlier version has not said it.
+    /// The evidence that it computes the same. Empty in reports of earlier versions.
     #[serde(default)]
     pub(crate) assurance: String,
     pub(crate) before: KernelCost,
     pub(crate) after: KernelCost,
-    /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
+    /// A variant that spills at most half as much and is excluded only by its warps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) with_fewer_warps: Option<OccupancyTradeoff>,
 }
 
-/// What a kernel would cost in another way.
+/// The figures of a kernel with another variant.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct OccupancyTradeoff {
     #[serde(flatten)]
     pub(crate) cost: KernelCost,
-    /// The way, in words, where the user may go it without a search.
+    /// The variant in words, if the user can choose it without a search.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) by: String,
 }
 
-/// What a kernel costs, as ptxas and the machine code tell it.
+/// The figures of a kernel, from ptxas and the machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct KernelCost {
     pub(crate) spill_store_bytes: u32,
     pub(crate) spill_load_bytes: u32,
     pub(crate) registers: u32,
-    /// Warps that an SM holds at once; 0 where nobody knows what is linked to it, or where no block fits.
+    /// Resident warps of an SM. 0 if they are unknown because the code is linked later, or if no block fits.
     pub(crate) warps: u32,
     pub(crate) instructions: u32,
 }
@@ -75,23 +75,23 @@ impl From<&Figures> for KernelCost {
     }
 }
 
-/// What spills at most half as much as the best and would count if it might hold fewer warps.
+/// Returns the variant that spills at most half as much as the best and would count if fewer warps were allowed.
 pub(super) fn with_fewer_warps(kernel: &Kernel, objective: &Objective) -> Option<OccupancyTradeoff> {
     let (_, variant, least) = kernel.half_the_spills_for_warps(objective)?;
     Some(OccupancyTradeoff { cost: KernelCost::from(&least), by: by_blocks(&variant).to_owned() })
 }
 
-/// What fewer warps would save, behind all else that a line says of a kernel.
+/// Returns the note on what fewer warps would save, for the end of a kernel's line.
 pub(crate) fn offer(with_fewer_warps: Option<&OccupancyTradeoff>) -> String {
     let offer = with_fewer_warps.map(|OccupancyTradeoff { cost, by }| {
         let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
         let warps = counted(cost.warps as usize, "warp");
-        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
+        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss allows it")
     });
     offer.unwrap_or_default()
 }
 
-/// A kernel that was searched and stays as it is.
+/// Returns the report for a kernel that was searched and stays unchanged.
 pub(super) fn unchanged_kernel(kernel: &Kernel, objective: &Objective) -> UnchangedKernel {
     let cost = KernelCost::from(&kernel.stock);
     let KernelCost { warps, instructions, .. } = cost;
@@ -99,14 +99,14 @@ pub(super) fn unchanged_kernel(kernel: &Kernel, objective: &Objective) -> Unchan
     let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
     let variants = counted(kernel.tried.len(), "variant");
     let unknown = kernel.block.dynamic_shared.is_none();
-    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
+    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED sets the size" } else { "" };
     let offer = offer(with_fewer_warps(kernel, objective).as_ref());
     let slower = kernel.findings.first_slower();
     let slower = slower.map_or(String::new(), |(_, predicted)| {
-        format!("; what would win by these is predicted {}", predicted.words())
+        format!("; the best variant by these figures is predicted {}", predicted.words())
     });
     if kernel.is_unpaid() {
-        let reason = "no run is worth its price within what the build may cost; NVPTX_RA_EFFORT says how much that is";
+        let reason = "no run is worth its cost within the effort of the build; NVPTX_RA_EFFORT sets the effort";
         return UnchangedKernel { cost: Some(cost), ..UnchangedKernel::unsearched(&kernel.name, reason) };
     }
     let reason = if kernel.is_for_loops_alone {
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// A kernel whose share pays for no run says so, and does not count as searched.
+    /// A kernel whose share pays for no run is reported as such, and does not count as searched.
     #[test]
     fn no_share() {
         let architecture = Architecture::by_name("sm_90").expect("it is known");

@@ -1,7 +1,7 @@
-//! The best variant of each kernel wins only if it computes what stock does.
+//! Comparison of winners: the best variant of each kernel wins only if it computes the same as stock.
 //!
-//! A variant that differs is refused, kept with stock's PTX for a report, and the next best one is compared instead. A
-//! variant of which nothing can be said may win if the checker has proved all that makes it another one.
+//! A variant that differs is refused, stored with stock's PTX for a report, and the next best variant is compared
+//! instead. A variant that could not be compared may win if the checker has proved all of its changes.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -29,32 +29,32 @@ use crate::interrupt::is_interrupted;
 use crate::kernel_names;
 use crate::time::code::Code;
 
-/// Where the PTX of variants that differ is kept.
+/// Where the PTX of variants that differ is stored.
 pub(super) enum DifferenceFolder {
-    /// Nowhere: a later call finds the same.
+    /// Nowhere, because a later call finds the same.
     Nowhere,
-    /// In a private folder among temporary files.
+    /// In a private folder for temporary files.
     Privately,
-    /// In new folders of this one.
+    /// In new folders under this one.
     In(PathBuf),
 }
 
-/// Compares variants of the kernels of a search with stock.
+/// A comparer of kernels' variants with stock.
 pub(super) struct Comparer<'a> {
-    /// Has the machine code.
+    /// Provides the machine code.
     ptxas: &'a Ptxas,
-    /// Has that of stock, where a build has it already.
+    /// Provides stock's machine code, if a build has it already.
     known: Option<&'a AssembledStock<'a>>,
     keep: DifferenceFolder,
-    /// Whether they run. If not, the checker alone is asked.
+    /// Whether variants run. Otherwise only the checker decides.
     runs_them: bool,
-    /// The PTX of stock of each kernel, once it is wanted.
+    /// Stock's PTX of each kernel, once it is needed.
     stock: IndexVec<KernelId, Stock>,
-    /// How much may be done for each kernel.
+    /// The limits of each kernel's comparisons.
     bounds: IndexVec<KernelId, ComparisonBound>,
 }
 
-/// Stock of a kernel: its PTX and its machine code, once they are wanted.
+/// Stock's PTX and machine code of a kernel, once they are needed.
 #[derive(Default)]
 struct Stock {
     ptx: OnceLock<Result<Vec<u8>, Error>>,
@@ -72,7 +72,7 @@ impl<'a> Comparer<'a> {
         Self { ptxas, known, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
     }
 
-    /// Predicts a variant beside stock.
+    /// Predicts a variant relative to stock.
     pub(super) fn predicted_beside(
         &self,
         id: KernelId,
@@ -86,13 +86,13 @@ impl<'a> Comparer<'a> {
         trial.predicted(trial.code_of_stock()?, &code_of(&cubin)?)
     }
 
-    /// Compares a variant with stock. The PTX of both is kept if they differ.
+    /// Compares a variant with stock. The PTX of both is stored if they differ.
     pub(super) fn compared(&self, id: KernelId, slice: &Slice<'_>, block: Block, variant: &Variant) -> Compared {
         Trial { slice, block, bound: self.bounds[id], comparer: self, stock: &self.stock[id] }.compared(variant)
     }
 }
 
-/// Compares the best variants of all kernels with stock until nothing speaks against any.
+/// Compares the best variants of all kernels with stock until all winners pass.
 pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
     let Tuning { search, slices, search_limits, .. } = tuning;
     let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
@@ -103,7 +103,7 @@ pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
     });
 }
 
-/// The kernels of a search whose best variants are compared, one behind the other.
+/// The kernels of a search whose best variants are compared, one after the other.
 struct Comparisons<'a> {
     search: &'a mut Search,
 }
@@ -124,7 +124,7 @@ impl Clients for Comparisons<'_> {
     }
 }
 
-/// A kernel by itself, a variant of which is compared.
+/// One kernel of which a variant is compared.
 struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
@@ -134,7 +134,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Compares a variant with stock, compiled with the checker: what that does not prove does not win, whatever it computes.
+    /// Compares a variant with stock, compiled with the checker. A variant that the checker refuses does not win,
+    /// whatever it computes.
     fn compared(&self, variant: &Variant) -> Compared {
         let stock = match self.ptx_of_stock() {
             Ok(stock) => stock,
@@ -147,7 +148,7 @@ impl Trial<'_> {
         if !self.comparer.runs_them {
             return Compared { is_stocks: true, ..Agreement::NotCompared.into() };
         }
-        // Another name of the kernel changes the machine code alone.
+        // Another name of the kernel changes only the machine code.
         let own = match variant.with_own_name().map(|own| self.checked(&own)).transpose() {
             Ok(own) => own,
             Err(compared) => return *compared,
@@ -171,7 +172,7 @@ impl Trial<'_> {
         Compared { folder, predicted, ..compared }
     }
 
-    /// How long a variant takes beside stock.
+    /// Returns the predicted times of a variant and stock.
     fn predicted(&self, stock: &Code, variant: &Code) -> Option<Predicted> {
         predict::beside(self.prediction_of(stock)?, variant, &self.slice.kernel)
     }
@@ -191,7 +192,7 @@ impl Trial<'_> {
     fn code_of_stock(&self) -> Option<&Code> {
         if let Some(known) = self.comparer.known.filter(|known| known.has(&self.slice.kernel)) {
             let code = known.code();
-            // Of several kernels it may be another one that our own tables do not know.
+            // In a file with several kernels, this project's tables may lack an instruction of another kernel.
             if code.is_some() || known.has_one() {
                 return code;
             }
@@ -200,10 +201,10 @@ impl Trial<'_> {
         self.stock.code.get_or_init(read).as_ref()
     }
 
-    /// The PTX of a variant, compiled with the checker.
+    /// Compiles the PTX of a variant with the checker.
     fn checked(&self, variant: &Variant) -> Result<Vec<u8>, Box<Compared>> {
         self.slice.compile_checked(variant).map_err(|error| {
-            // It was compiled before, without the checker.
+            // The variant was compiled before without the checker.
             let place = format!("compiled with the checker: {}", error.problem);
             Box::new(Agreement::Different(Difference { place, command: String::new() }).into())
         })
@@ -213,13 +214,13 @@ impl Trial<'_> {
         ComparisonSettings {
             threads: self.block.threads.filter(|_| !self.block.says_threads),
             dynamic_shared: self.block.dynamic_shared,
-            // Compilers round differently: they fuse other operations.
+            // Compilers round differently, because they fuse different operations.
             is_exact: variant.is_proved(),
             bound: self.bound,
         }
     }
 
-    /// Keeps the PTX of stock, and the PTX and machine code of a variant, and says where.
+    /// Stores stock's PTX, and the PTX and machine code of a variant. Returns the folder.
     fn kept(&self, variant: &Variant, [stock, text, code]: [&[u8]; 3], difference: &Difference) -> Option<PathBuf> {
         let parent = match &self.comparer.keep {
             DifferenceFolder::Nowhere => return None,
@@ -243,13 +244,13 @@ impl Trial<'_> {
     }
 }
 
-/// What users should know of variants that differ, a line each.
+/// Returns the messages about variants that differ, one a line.
 pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
     let refused = search.kernels.iter().flat_map(|kernel| kernel.findings.refused.iter().map(move |one| (kernel, one)));
     refused.filter(|(_, one)| !one.is_known).map(|(kernel, one)| warning(&kernel.name, one))
 }
 
-/// Which variants do not win because a model of time says that they are slower, said once.
+/// Returns one message about the variants that do not win because they are predicted to be slower.
 pub(super) fn slower(search: &Search) -> Option<String> {
     let slower = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, kernel.findings.first_slower()?)));
     let mut slower = slower.peekable();
@@ -263,9 +264,9 @@ pub(super) fn slower(search: &Search) -> Option<String> {
     ))
 }
 
-/// What is said of a variant under another name of which only the PTX could be compared.
+/// Returns the comparison of a variant under another name of which only the PTX could be compared.
 fn without_machine_code(compared: Compared) -> Compared {
-    let reason = "ptxas compiles the kernel in another way for its name, and the machine code could not be compared";
+    let reason = "ptxas compiles the kernel differently under another name, and the machine code could not be compared";
     match compared.agreement {
         Agreement::Same => Compared { agreement: Agreement::NotComparable(reason.into()), ..compared },
         _ => compared,
@@ -281,7 +282,7 @@ fn warning(kernel: &str, refused: &DifferingVariant) -> String {
     let report = folder.as_ref().map_or(String::new(), |folder| format!("; please report {}", folder.display()));
     let kernel = kernel_names::readable(kernel);
     format!(
-        "nvptx-ra: warning: kernel '{kernel}': '{variant}' does not compute what stock does, and does not win: \
+        "nvptx-ra: warning: kernel '{kernel}': '{variant}' computes other results than stock, and does not win: \
          {}{report}",
         difference.place
     )
@@ -308,14 +309,15 @@ mod tests {
 
     const ID: KernelId = KernelId(0);
 
-    /// What comes of the comparison of a variant's PTX.
+    /// Returns the comparison of a variant's PTX.
     fn compared(text: &str) -> Compared {
         let settings =
             ComparisonSettings { bound: ComparisonBound::Runs(4), is_exact: true, ..ComparisonSettings::default() };
         agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], None, settings)
     }
 
-    /// A search whose variants have given PTX, in the order in which they are tried: each spills less than the one before.
+    /// Runs a search whose variants have the given PTX, in the order in which they are tried. Each spills less than the
+    /// one before.
     fn searched(texts: &[String]) -> Search {
         let architecture = Architecture::by_name("sm_90").expect("is known");
         let (allowance, preference) = (Allowance::default(), preference(&[]));
@@ -354,8 +356,8 @@ mod tests {
         }
     }
 
-    /// What is found where variants have such PTX: the variant that wins, what is said of it, what was refused, and where
-    /// each differs. Variants are named by their numbers.
+    /// Searches variants with the given PTX. Returns the winner, its comparison, the refused variants, and where each
+    /// differs. Variants are numbers.
     fn find(texts: &[String]) -> (Option<usize>, Option<Agreement>, Vec<usize>, Vec<String>) {
         let mut search = searched(texts);
         let tried: Vec<Variant> = search.kernels[ID].tried.iter().map(|tried| tried.variant.clone()).collect();
@@ -376,7 +378,7 @@ mod tests {
         mutant
     }
 
-    /// Of all that was tried, the best that computes what stock does wins; the same wrong PTX is reported once.
+    /// The best variant that computes the same as stock wins. The same wrong PTX is reported once.
     #[test]
     fn what_differs_never_wins() {
         let right = mutant("%r1, %r0;\n", "%r0, %r1;\n");
@@ -389,7 +391,7 @@ mod tests {
         assert!(places[1].contains("the second program stores 0x"), "{places:?}");
     }
 
-    /// Where every variant differs, stock is left, and nothing is said of it.
+    /// If every variant differs, stock wins, without a comparison.
     #[test]
     fn stock_is_left() {
         let other = mutant("%d0, [p]", "%d0, [p+0]").replace("u32 [%d1+4]", "u16 [%d1+4]");
@@ -398,7 +400,8 @@ mod tests {
         assert_eq!(find(&[]), (None, None, vec![], vec![]));
     }
 
-    /// A variant that stores what nobody wrote is wrong where stock does not, as one that accesses memory nowhere.
+    /// A variant that stores a value that was never written is wrong if stock does not, and so is a variant that
+    /// accesses memory outside of all buffers.
     #[test]
     fn what_only_the_variant_lacks_is_a_difference() {
         for (from, to) in [
@@ -412,7 +415,7 @@ mod tests {
         }
     }
 
-    /// Slots in shared memory, of a thread's own, are no difference.
+    /// Slots in shared memory, separate for each thread, are no difference.
     #[test]
     fn slots_in_shared_memory_are_no_difference() {
         let load = "ld.global.u32 %r1, [%d1];";
@@ -422,14 +425,14 @@ mod tests {
         assert_eq!(found, (Some(0), Some(Agreement::Same), vec![], vec![]));
     }
 
-    /// A variant that does not end where stock does is a difference.
+    /// A variant that does not terminate although stock does is a difference.
     #[test]
     fn what_does_not_end_is_a_difference() {
         let (winner, _, refused, _) = find(&[mutant("add.s32 %r2, %r1, %r0;", "again: bra again;")]);
         assert_eq!((winner, refused), (None, vec![0]));
     }
 
-    /// A variant of which nothing can be said may win, with the reason.
+    /// A variant that could not be compared may win, with the reason.
     #[test]
     fn what_is_not_comparable_may_win() {
         let (winner, agreement, refused, _) = find(&[mutant("add.s32 %r2, %r1, %r0;", "unheard.of.u32 %r2, %r1;")]);

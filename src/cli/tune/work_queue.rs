@@ -1,4 +1,4 @@
-//! A work queue that serves clients fairly: each client has one step after another.
+//! A work queue that serves clients fairly. Each client has one step after another.
 //!
 //! No client waits for another client: the client on which workers have spent the least time is served first.
 
@@ -7,41 +7,41 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Clients whose work comes in steps: the tasks of a step may be done at once, and the next step of the same client needs
-/// all their outcomes.
+/// Clients with work in steps. The tasks of a step may run in parallel, and the next step of the same client needs all
+/// their outcomes.
 pub(super) trait Clients {
-    /// What is to be done.
+    /// A task.
     type Task;
-    /// What came of it.
+    /// The outcome of a task.
     type Outcome;
 
-    /// The next step of a client; no tasks where it has nothing more to do.
+    /// Returns the next step of a client. No tasks if the client is done.
     fn next(&mut self, client: usize) -> Vec<Self::Task>;
 
-    /// The outcomes of a client's step, in the order of its tasks.
+    /// Takes the outcomes of a client's step, in the order of its tasks.
     fn take(&mut self, client: usize, outcomes: Vec<Self::Outcome>);
 }
 
 /// The tasks of one client.
 struct ClientQueue<P: Clients> {
-    /// Tasks that nobody has begun, with their places in the step.
+    /// Tasks that have not begun, with their positions in the step.
     waiting: VecDeque<(usize, P::Task)>,
     outcomes: Vec<Option<P::Outcome>>,
-    /// Time that workers spent on its tasks.
+    /// The time that workers have spent on its tasks.
     spent: Duration,
-    /// Tasks in work.
+    /// The number of running tasks.
     running: u32,
 }
 
 struct State<'a, P: Clients> {
     clients: &'a mut P,
     queues: Vec<ClientQueue<P>>,
-    /// A worker is no more: nobody waits for what it held.
+    /// Whether a worker has panicked, so that nobody waits for its tasks.
     is_broken: bool,
 }
 
-/// Does the work of so many clients with so many workers, until each has nothing more to do. `work` gets the number of
-/// the client. What a client is given depends on its own outcomes alone, not on the number of workers nor on the others.
+/// Serves `count` clients with `workers` workers until all clients are done. `work` gets the number of the client. The
+/// tasks of a client depend only on its own outcomes, not on the number of workers or on other clients.
 ///
 /// Choosing a task is O(clients).
 pub(super) fn serve_clients<P>(
@@ -65,14 +65,14 @@ pub(super) fn serve_clients<P>(
     });
 }
 
-/// What `work` makes of each item, in their order, on so many threads.
+/// Applies `work` to each item on several threads. Returns the results in the order of the items.
 pub(super) fn in_parallel<T: Sync, R: Send>(workers: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let mut list = List { places: 0..items.len(), results: Vec::new() };
     serve_clients(workers.min(items.len()), 1, &mut list, |_, place: usize| work(&items[place]));
     list.results
 }
 
-/// One client, whose one step is a whole list.
+/// A client with one step, which is the whole list.
 struct List<R> {
     places: Range<usize>,
     results: Vec<R>,
@@ -92,7 +92,7 @@ impl<R> Clients for List<R> {
 }
 
 fn serve<P: Clients>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
-    // Ahead of the lock, so that it is dropped behind it.
+    // Created before the lock, so that it is dropped after it.
     let _alarm = PanicAlarm { state, changed };
     let mut held = lock(state);
     loop {
@@ -113,7 +113,7 @@ fn serve<P: Clients>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl
     }
 }
 
-/// Wakes the other workers where a task or a client panics, so that the panic reaches the caller.
+/// Wakes the other workers if a task or a client panics, so that the panic reaches the caller.
 struct PanicAlarm<'a, 'p, P: Clients> {
     state: &'a Mutex<State<'p, P>>,
     changed: &'a Condvar,
@@ -128,13 +128,14 @@ impl<P: Clients> Drop for PanicAlarm<'_, '_, P> {
     }
 }
 
-/// What clients left behind that panicked under the lock is not looked at: the worker says that all is broken.
+/// The state after a panic under the lock is not inspected, because the worker marks everything as broken.
 fn lock<'a, 'p, P: Clients>(state: &'a Mutex<State<'p, P>>) -> MutexGuard<'a, State<'p, P>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<P: Clients> State<'_, P> {
-    /// A task of the client that had the least time, the one with the fewest tasks in work of equals, then the first.
+    /// Returns a task of the client with the least time. Among equals, the client with the fewest running tasks, then
+    /// the first.
     fn choose(&mut self) -> Option<(usize, usize, P::Task)> {
         let waiting = self.queues.iter_mut().enumerate().filter(|(_, queue)| !queue.waiting.is_empty());
         let (number, queue) = waiting.min_by_key(|(_, queue)| (queue.spent, queue.running))?;
@@ -176,11 +177,11 @@ impl<P: Clients> ClientQueue<P> {
 mod tests {
     use super::*;
 
-    /// Wants tasks in steps of three: each is a number that follows from the outcomes so far.
+    /// A client that wants steps of three tasks. Each task is a number that follows from the outcomes so far.
     struct Counter {
         steps: u32,
         seen: Vec<u32>,
-        /// How long a task takes.
+        /// The duration of a task.
         pause: Duration,
         finished: Option<Instant>,
     }
@@ -224,7 +225,7 @@ mod tests {
         clients
     }
 
-    /// What a client sees is the same with any number of workers, alone and in company.
+    /// A client gets the same with any number of workers, alone and with other clients.
     #[test]
     fn outcomes_depend_on_the_client_alone() {
         let alone: Vec<Vec<u32>> =
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// A slow client does not hold up a quick one: the quick one ends first, though the slow one stands before it.
+    /// A slow client does not delay a quick one: the quick one ends first, even if the slow one is first in the list.
     #[test]
     fn quick_ones_do_not_wait() {
         let clients = run(1, vec![Counter::new(4, 30), Counter::new(4, 0)]);
@@ -253,7 +254,7 @@ mod tests {
         assert!(outcome.is_err());
     }
 
-    /// Panics with its first outcome.
+    /// A client that panics at its first outcome.
     struct Fragile {
         is_asked: bool,
     }
@@ -272,7 +273,7 @@ mod tests {
         }
     }
 
-    /// A panic of a client also reaches the caller, though the other workers wait for its lock then.
+    /// A panic of a client also reaches the caller, even if the other workers wait for its lock.
     #[test]
     fn panics_of_clients_end_it() {
         let outcome = std::panic::catch_unwind(|| {
@@ -282,7 +283,7 @@ mod tests {
         assert!(outcome.is_err());
     }
 
-    /// Results come in the order of the items, whatever the number of threads.
+    /// Results are in the order of the items, whatever the number of threads.
     #[test]
     fn in_order() {
         let items: Vec<u32> = (0..100).collect();
@@ -293,7 +294,7 @@ mod tests {
         assert!(in_parallel(4, &[] as &[u32], |item| *item).is_empty());
     }
 
-    /// Without clients there is nothing to do.
+    /// Without clients, there is nothing to do.
     #[test]
     fn nobody() {
         assert!(run(4, Vec::new()).is_empty());

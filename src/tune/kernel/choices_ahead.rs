@@ -1,4 +1,4 @@
-//! What the search makes of choices ahead of LLVM's optimisations: all else is tried with the best of them.
+//! Choices before LLVM's optimisations in a search. Everything else is tried together with the best of these choices.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use crate::tune::objective::Objective;
 use crate::tune::optimisations::{Ahead, Choices};
 use crate::tune::variant::Variant;
 
-/// Variants with other choices ahead of LLVM's optimisations.
+/// Replaces the choices before LLVM's optimisations in all variants.
 fn with_ahead(variants: VecDeque<Variant>, ahead: Ahead) -> VecDeque<Variant> {
     variants.into_iter().map(|variant| variant.optimised(variant.optimisations().with_ahead(ahead))).collect()
 }
 
 impl Kernel {
-    /// Fills the queue with what is tried on every kernel, with the best of the choices ahead of LLVM's optimisations.
+    /// Fills the queue with the variants for every kernel, combined with the best choice before LLVM's optimisations.
     pub(super) fn continue_with_best_choice(&mut self, objective: &Objective) {
         let ahead = self.best_but_for(objective, |variant| variant.compiler() != 0).0.optimisations().ahead();
         let rest = with_ahead(behind_choices_ahead(&self.stock), ahead);
@@ -27,8 +27,8 @@ impl Kernel {
         }
     }
 
-    /// What takes half of the accesses of local memory away, or more, and costs too much otherwise: an order may make up for
-    /// that.
+    /// Returns the choice that removes at least half of the accesses of local memory but is not admissible, with its
+    /// figures. Another order may compensate for its other costs.
     fn promising_choice_ahead(&self, objective: &Objective) -> Option<(Ahead, Figures)> {
         let is_promising = |(variant, figures): &(&Variant, Figures)| {
             variant.compiler() == 0
@@ -42,8 +42,8 @@ impl Kernel {
         least.map(|(variant, figures)| (variant.optimisations().ahead(), figures))
     }
 
-    /// The best with one more choice ahead of LLVM's optimisations, or with the first of them again as LLVM has it, if it is
-    /// wanted.
+    /// Returns the first wanted neighbour of the best variant by choices before LLVM's optimisations: one choice more,
+    /// or LLVM's own again.
     pub(super) fn with_choice_ahead(&self, best: &Variant, is_wanted: impl Fn(&Variant) -> bool) -> Option<Variant> {
         let of_best = best.optimisations();
         let others = Ahead::CHOICES.iter().map(|&ahead| of_best.ahead().with(ahead)).chain([Ahead::STOCK]);
@@ -60,8 +60,9 @@ mod tests {
     use crate::tune::optimisations::Optimisations;
     use crate::tune::ptxas_output::Sass;
 
-    /// Of code that nothing has optimised, what is inlined and unrolled comes first; then the rest with the best of that,
-    /// whatever another compiler's code is like, which no such choice changes.
+    /// For code that is not optimised yet, inlining and unrolling are tried first. Everything else is tried with the
+    /// best of these choices. Another compiler's code does not affect the choice, because the choice does not change
+    /// that code.
     #[test]
     fn choices_ahead_first() {
         let worse = Figures { sass: Sass { local: 0, ..kernel().stock.sass }, ..figures(0, 32, 600) };
@@ -89,12 +90,13 @@ mod tests {
         assert_eq!(variants[0], Variant::DEFAULT);
         assert!(variants[1..8].iter().map(of_choice).eq(Ahead::CHOICES));
         assert!(variants[8..16].iter().all(|variant| of_choice(variant) == good));
-        // What follows is near the best, which may be the other compiler's code.
+        // The following variants are neighbours of the best, which may be the other compiler's code.
         let is_near = variants[16..].iter().any(|variant| of_choice(variant) == good.with(Ahead::STACK));
         assert!(is_near || theirs.is_some(), "{variants:?}");
     }
 
-    /// What takes arrays out of local memory and spills is tried with other orders, beside what counts so far.
+    /// A choice that removes arrays from local memory but spills is tried with other orders, beside the best admissible
+    /// choice.
     #[test]
     fn promising_choices_ahead() {
         let mut stock = figures(0, 32, 500);
@@ -114,8 +116,8 @@ mod tests {
         }
     }
 
-    /// Where what takes arrays out of local memory still spills, half of what is tried later on is near it; where it may win
-    /// as it is, all is near the best.
+    /// If a choice that removes arrays from local memory still spills, half of the later variants are its neighbours.
+    /// If it may win without changes, all later variants are neighbours of the best.
     #[test]
     fn near_what_takes_arrays_away() {
         for (spills, expected) in [(40, true), (0, false)] {

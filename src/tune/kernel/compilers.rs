@@ -1,4 +1,5 @@
-//! Which variants of several compilers' code to try: each code as it is, then the most of the code that is the best.
+//! The variants that are tried if several compilers have code of a kernel: first the unchanged code of each compiler,
+//! then mostly variants of the best code.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -9,21 +10,22 @@ use crate::tune::figures::Figures;
 use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
-/// How many variants of our own code are tried before it is known whose code is the best.
+/// The number of variants of this build's code that are tried before the compilers are ranked.
 const AHEAD_OF_RANKING: usize = 3;
 
-/// How many variants of the best compiler's code are tried for each one of the others.
+/// The number of variants of the best compiler's code for each variant of another compiler's code.
 const OF_THE_BEST: usize = 3;
 
-/// Other compilers' code as it is, then the first of what there is to try.
+/// Returns other compilers' unchanged code, then the first variants of the queue.
 pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDeque<Variant> {
     let theirs = compilers.iter().map(|&compiler| Variant::Linked(compiler));
     theirs.chain(queue.into_iter().take(AHEAD_OF_RANKING)).collect()
 }
 
 impl Kernel {
-    /// The best of other compilers' code as it is, of what counts, if it is better than stock. The user has this code without
-    /// a search, so that no winner is worse than it in anything. A benchmark's word counts for more.
+    /// Returns the best unchanged code of other compilers that passes `counts`, if it is better than stock. The user
+    /// has this code without a search, so no winner may be worse in any figure. `None` if there is a benchmark, which
+    /// decides instead.
     pub(super) fn better_compiler(
         &self,
         objective: &Objective,
@@ -39,8 +41,8 @@ impl Kernel {
             .min_by(|one, other| one.1.compare(&other.1, &objective.preference))
     }
 
-    /// What is tried on the code of every compiler. Most of these variants are for the code that is the best as it is. What is
-    /// made of code that is worse than stock in something rarely counts: of such code, the defaults alone are tried.
+    /// Returns the variants for all compilers' code. Most of them are variants of the best unchanged code. Variants of
+    /// code that is worse than stock in some figure rarely count, so only the defaults are tried on such code.
     pub(super) fn of_compilers(&self, objective: &Objective) -> VecDeque<Variant> {
         let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
         let bases = self.ranked(objective, iter::once((&Variant::Stock, self.stock)).chain(theirs));
@@ -77,8 +79,8 @@ mod tests {
     use crate::tune::findings::DifferingVariant;
     use crate::tune::optimisations::{Choices, Optimisations};
 
-    /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
-    /// nothing of LLVM's optimisations is asked of other compilers' code.
+    /// Other compilers' unchanged code is asked about first. Most of the following variants are of the best unchanged
+    /// code. LLVM's optimisations are never chosen for other compilers' code.
     #[test]
     fn other_compilers() {
         for (theirs, best) in [(10, 1), (100, 0)] {
@@ -103,7 +105,7 @@ mod tests {
             assert!(of(best) > 3 * of(1 - best) && of(1 - best) > 3, "{seen:?}");
             let behind_ranking = &seen[2 + AHEAD_OF_RANKING..][..12];
             assert!(behind_ranking.iter().filter(|variant| variant.compiler() == best).count() >= 6, "{seen:?}");
-            // What ptxas refuses is tried no more.
+            // A compiler's code that ptxas refuses is not tried again.
             assert_eq!(of(2), 1);
             let is_odd =
                 |variant: &&Variant| variant.compiler() != 0 && variant.optimisations() != Optimisations::STOCK;
@@ -116,7 +118,7 @@ mod tests {
         assert_eq!((0..30).map(|_| same.propose(&objective(0))).collect::<Vec<_>>(), expected);
     }
 
-    /// Of code that is worse than stock as it is, the defaults alone are tried.
+    /// If a compiler's unchanged code is worse than stock, only the defaults are tried on it.
     #[test]
     fn worse_code_is_tried_once() {
         for (instructions, is_worse) in [(501, true), (500, false)] {
@@ -135,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Of equal code, our own wins, whichever was tried first.
+    /// Among equal codes, this build's own wins, whichever was tried first.
     #[test]
     fn own_code_wins_of_equals() {
         let mut kernel = kernel();
@@ -148,8 +150,8 @@ mod tests {
         assert_eq!(kernel.best(&objective(0)).0, Variant::DEFAULT);
     }
 
-    /// What is better than the other compiler's code in one figure and worse in another does not win, and less than it
-    /// takes to change a kernel is enough for that code as it is, unless a comparison refuses it.
+    /// A variant that is better than the other compiler's code in one figure and worse in another does not win. The
+    /// other compiler's unchanged code needs a smaller gain than other variants to win, unless a comparison refuses it.
     #[test]
     fn no_worse_than_either_compiler() {
         let (theirs, own) = (figures(32, 32, 495), figures(0, 32, 499));
@@ -168,7 +170,7 @@ mod tests {
         let refused = DifferingVariant { variant: Variant::Linked(1), difference, folder: None, is_known: false };
         kernel.findings.refused.push(refused);
         assert_eq!(kernel.best(&objective(0)), (Variant::DEFAULT, own));
-        // What is worse than stock itself forbids nothing.
+        // Code that is itself worse than stock sets no bound.
         assert_eq!(judged(figures(32, 32, 501)).best(&objective(0)).0, Variant::DEFAULT);
         let same_bytes = judged(figures(100, 32, 499));
         assert_eq!(same_bytes.best(&objective(0)).0, Variant::DEFAULT);
@@ -178,7 +180,7 @@ mod tests {
         alone.record(&objective(0), variant, "theirs".into(), Some(figures(100, 32, 499)));
         assert_eq!(alone.best(&objective(0)).0, Variant::Linked(1));
         assert_eq!(alone.best_but_for(&objective(0), |variant| variant.compiler() != 0).0, Variant::Stock);
-        // Our own code that is as good, or better, needs no other file.
+        // This build's own code wins if it is as good or better, because it needs no other file.
         for instructions in [499, 492] {
             let mut alone = judged(figures(100, 32, 499));
             alone.tried[1].figures = Some(figures(100, 32, instructions));
@@ -186,7 +188,8 @@ mod tests {
         }
     }
 
-    /// Where only the launch says how much shared memory it adds, another compiler's code has no more than stock.
+    /// If only the launch decides the added shared memory, another compiler's code may have no more shared memory than
+    /// stock.
     #[test]
     fn room_for_the_launch() {
         for (dynamic_shared, shared_bytes, is_taken) in

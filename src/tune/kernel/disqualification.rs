@@ -1,8 +1,8 @@
-//! What may not win, whatever it costs: what differs from stock, what nothing shows to compute what stock does, what may
-//! execute more for the registers that it spares, and what a model of time says to be slower.
+//! Variants that may not win despite their figures: variants that differ from stock, that nothing shows to compute the
+//! same, that may execute more instructions to save registers, or that are predicted to be slower.
 //!
-//! Comparisons say which variants these are. A variant that no proof covers is compared as soon as others are tried near it, so
-//! that the effort does not go to the neighbours of a variant that may not win.
+//! Comparisons find these variants. A variant without a proof is compared as soon as its neighbours are to be tried, so
+//! that no effort goes to neighbours of a variant that may not win.
 
 use super::Kernel;
 use crate::tune::agreement::Agreement;
@@ -14,23 +14,23 @@ use crate::tune::predicted::Predicted;
 use crate::tune::variant::Variant;
 
 impl Kernel {
-    /// Whether no variant with the choices of this one may win, which is not to be tried then.
+    /// Whether no variant with these choices may win. Such a variant is not tried.
     pub(super) fn is_hopeless_choice(&self, objective: &Objective, variant: &Variant) -> bool {
         let is_unsafe = self.is_relocatable && !variant.is_safe_when_relocatable();
         let has_no_counts = self.findings.stock_is_uncompared.is_some();
         let is_uncompared = has_no_counts && !objective.allowance.uncompared && !variant.is_proved();
-        // A kernel at full occupancy whose machine code accesses no local memory has nothing to gain from these choices.
+        // These choices gain nothing for a kernel at full occupancy whose machine code accesses no local memory.
         let has_all = self.stock.sass.local == 0 && self.stock.warps >= objective.architecture.max_warps;
         is_unsafe || is_uncompared || self.must_pay(variant) && (has_no_counts || has_all)
     }
 
-    /// Whether a variant may execute more than stock, and no benchmark says what that costs.
+    /// Whether a variant may execute more than stock, without a benchmark that shows the cost.
     fn must_pay(&self, variant: &Variant) -> bool {
         variant.optimisations().may_run_more() && self.stock.timing.is_none()
     }
 
-    /// Whether a variant spares a third of the spilled bytes or of the executed accesses of local memory, for no more executed
-    /// instructions than eleven tenths of stock's; or whether it holds more warps for no more executed instructions than stock.
+    /// Whether a variant saves a third of the spilled bytes or of the executed accesses of local memory with at most
+    /// 1.1 times stock's executed instructions, or holds more warps with no more executed instructions.
     fn pays(&self, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
@@ -40,10 +40,10 @@ impl Kernel {
         })
     }
 
-    /// Whether the machine code of a variant executes more than eleven tenths of stock's instructions, with no more warps and
-    /// without sparing a third of the spilled bytes or of the accesses of local memory. One instruction of PTX may be a
-    /// loop of the machine, as a division of 64 bits is. Loops that ptxas unrolls execute more where launches make few
-    /// turns, as those of comparisons do: [a prediction](Self::is_vetoed) judges them.
+    /// Whether the machine code of a variant executes more than 1.1 times stock's instructions, without more warps and
+    /// without saving a third of the spilled bytes or of the accesses of local memory. One PTX instruction may be a
+    /// loop in machine code, such as a 64-bit division. Loops that ptxas unrolls execute more instructions at low trip
+    /// counts, as in the launches of comparisons. [A prediction](Self::is_vetoed) decides about them.
     fn is_slow_for_nothing(&self, objective: &Objective, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
@@ -53,16 +53,16 @@ impl Kernel {
         is_slow && !spares_spills && figures.warps <= self.stock.warps && !is_free
     }
 
-    /// Whether a variant does not win for what a model of time says of it. A benchmark has the last word, where there is one.
-    /// The model takes values in shared memory for dearer than a GPU does, and what it says of turned loops hangs on how many
-    /// turns a launch makes: there the difference has to be beyond the uncertainty.
+    /// Whether a prediction excludes a variant. If there is a benchmark, it decides instead. The model overestimates
+    /// the cost of shared memory on a GPU, and its prediction for turned loops depends on the trip counts of the
+    /// launch. In both cases, the difference has to exceed the uncertainty.
     fn is_vetoed(&self, variant: &Variant, predicted: &Predicted) -> bool {
         let is_turned = variant.moves_along(Axis::Loops);
         let is_doubted = is_turned || variant.spills_to_shared();
         self.stock.timing.is_none() && predicted.is_slower(is_turned, is_doubted)
     }
 
-    /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
+    /// Returns the leading variant if no proof covers it and it has to be compared before its neighbours are tried.
     pub(super) fn due_comparison(&mut self, objective: &Objective) -> Option<Variant> {
         let is_due = self.queue.is_empty() && self.inspections.queue.is_empty();
         if !is_due {
@@ -76,28 +76,29 @@ impl Kernel {
         leader.or_else(|| of_ours(self))
     }
 
-    /// The variant that wins unless a comparison says something against it; `None` where stock wins, or where a comparison has
-    /// found nothing against the winner.
+    /// Returns the variant that wins unless its comparison fails. `None` if stock wins, or if the winner has passed its
+    /// comparison.
     pub(in super::super) fn ask_comparison(&mut self, objective: &Objective) -> Option<Variant> {
         if self.findings.winner.is_none() {
             let variant = self.unsettled(objective, |_| false);
             if variant.is_some() {
                 return variant;
             }
-            // What leads was compared while it was searched.
+            // The leading variant was compared during the search.
             let (winner, _) = self.best(objective);
             self.known_comparison(&winner).into_iter().for_each(|known| self.findings.note_winner(known));
         }
         self.unsettled_offer(objective)
     }
 
-    /// What would win for fewer warps, if only a comparison says whether it comes to its end, and none has said so yet.
+    /// Returns the variant that would win with fewer warps, if only a comparison can show that it terminates and none
+    /// has run yet.
     fn unsettled_offer(&self, objective: &Objective) -> Option<Variant> {
         let (_, variant, _) = self.spared_for_warps(objective)?;
         (variant.moves_along(Axis::Blocks) && self.known_comparison(&variant).is_none()).then_some(variant)
     }
 
-    /// Takes what came of the comparison of a variant that [`Self::ask_comparison`] has named.
+    /// Stores the comparison of a variant that [`Self::ask_comparison`] returned.
     pub(in super::super) fn tell_comparison(&mut self, objective: &Objective, variant: Variant, compared: Compared) {
         let is_offer = self.best(objective).0 != variant;
         if !self.note_comparison(objective, variant, compared.clone()) && !is_offer {
@@ -105,8 +106,8 @@ impl Kernel {
         }
     }
 
-    /// The best but for some variants, if no comparison of its PTX is known. Whatever leads and may not win by what is known of its
-    /// PTX is set aside first: the same PTX computes the same.
+    /// Returns the best variant without the left-out ones, if no comparison of its PTX is known. Leading variants that
+    /// may not win by a known comparison of their PTX are set aside first, because the same PTX computes the same.
     fn unsettled(&mut self, objective: &Objective, is_left_out: impl Fn(&Variant) -> bool) -> Option<Variant> {
         loop {
             let (variant, _) = self.best_but_for(objective, &is_left_out);
@@ -120,8 +121,8 @@ impl Kernel {
         }
     }
 
-    /// What came of the comparison of a variant's PTX, as far as that says something of the variant: floating-point numbers may
-    /// agree by the tolerance alone.
+    /// Returns the comparison of a variant's PTX, if it applies to the variant. A comparison with a tolerance for
+    /// floating-point numbers does not apply to a variant that requires exact results.
     pub(super) fn known_comparison(&self, variant: &Variant) -> Option<Compared> {
         let text = self.text(variant)?;
         let says = |known: &&ComparedText| {
@@ -131,7 +132,7 @@ impl Kernel {
         self.findings.known.iter().find(says).map(|known| known.compared.clone())
     }
 
-    /// Takes what came of the comparison of a variant. Whether the variant is set aside for it.
+    /// Stores the comparison of a variant. Returns whether the variant is set aside.
     pub(super) fn note_comparison(&mut self, objective: &Objective, variant: Variant, compared: Compared) -> bool {
         if compared.is_stocks {
             self.findings.stock_is_uncompared.get_or_insert_with(|| compared.agreement.sentence());
@@ -141,8 +142,8 @@ impl Kernel {
         self.set_aside(objective, variant, compared, false)
     }
 
-    /// Sets a variant aside that may not win by its comparison; false where nothing speaks against it. `is_known` says whether that
-    /// is told already of a variant with the same PTX.
+    /// Sets a variant aside if its comparison excludes it, and returns whether it does. `is_known` is whether another
+    /// variant with the same PTX was already reported.
     fn set_aside(&mut self, objective: &Objective, variant: Variant, compared: Compared, is_known: bool) -> bool {
         let reason = match &compared.agreement {
             Agreement::Different(difference) => {
@@ -165,12 +166,13 @@ impl Kernel {
         !may_win
     }
 
-    /// The best, and what would win if what could not be compared might, where it may not.
+    /// Returns the best variant's figures, and the better variant that would win if uncompared variants were allowed,
+    /// if there is one.
     pub fn with_uncompared(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
         let mut allowing = *objective;
         allowing.allowance.uncompared = true;
         let [(_, best), (variant, figures)] = [self.best(objective), self.best(&allowing)];
-        // What is proved may win anyway, but for another compiler's code that only counts where nothing is compared.
+        // Proved variants may win anyway, except another compiler's code, which counts only if nothing is compared.
         let is_better = !variant.is_proved() && figures.compare(&best, &objective.preference).is_lt();
         is_better.then_some((best, variant, figures))
     }
@@ -191,8 +193,8 @@ mod tests {
     const ROLLED: Optimisations = Optimisations::without(SkipPasses::LOOP_REDUCE);
     const SUNK: Optimisations = Optimisations::without(SkipPasses::MACHINE_SINK);
 
-    /// A kernel with arrays whose variants are the better the earlier they stand, with the verdicts on them: what wins in the end, and
-    /// what was compared.
+    /// Searches a kernel with arrays, with variants in descending order and their verdicts. Returns the winner, and the
+    /// variants that were compared.
     fn won(objective: &Objective, variants: &[(Variant, Compared)]) -> (Variant, Vec<Variant>) {
         let mut kernel = kernel_with(of_arrays(400, 100, figures(0, 32, 500)));
         for (number, (variant, _)) in variants.iter().enumerate() {
@@ -217,7 +219,8 @@ mod tests {
         Compared { is_stocks, ..Agreement::NotComparable("no".into()).into() }
     }
 
-    /// What could not be compared makes room for the best that is proved; if the reason is stock's, nothing else need be compared.
+    /// If the winner could not be compared, the best proved variant wins. If the reason lies in stock, no other variant
+    /// is compared.
     #[test]
     fn the_best_proved_variant_wins() {
         let [sunk, other] = [SUNK, Optimisations::HOIST].map(|optimisations| Variant::DEFAULT.optimised(optimisations));
@@ -234,8 +237,9 @@ mod tests {
         }
     }
 
-    /// What may execute more wins where a third of the executed accesses of local memory goes for no more instructions than eleven
-    /// tenths, or where it holds more warps for no more instructions, and makes room for the next best elsewhere.
+    /// A variant that may execute more wins if it saves a third of the executed accesses of local memory with at most
+    /// 1.1 times the instructions, or if it holds more warps with no more instructions. Otherwise the next best variant
+    /// wins.
     #[test]
     fn more_instructions_are_paid_for() {
         let (rolled, sunk) = (Variant::DEFAULT.optimised(ROLLED), Variant::DEFAULT.optimised(SUNK));
@@ -256,8 +260,8 @@ mod tests {
         }
     }
 
-    /// What executes more than eleven tenths of stock's machine instructions for nothing does not win, however few
-    /// instructions its PTX has, unless the user allows any number.
+    /// A variant that executes more than 1.1 times stock's machine instructions without a gain does not win, however
+    /// few PTX instructions it has, unless the user allows any number.
     #[test]
     fn more_machine_instructions_are_paid_for() {
         let sunk = Variant::DEFAULT.optimised(SUNK);
@@ -280,8 +284,8 @@ mod tests {
         assert!(wins(3200, 30, 32, free));
     }
 
-    /// What is predicted to be slower makes room for the next best, and for stock where there is none; a benchmark has the last
-    /// word, and what a walk says of turned loops says nothing.
+    /// If a variant is predicted to be slower, the next best wins, or stock if there is no other. A benchmark overrides
+    /// the prediction, and a walk never excludes turned loops.
     #[test]
     fn what_is_predicted_to_be_slower() {
         let (sunk, late) = (Variant::DEFAULT.optimised(SUNK), Variant::ordered("late", 0));
@@ -312,7 +316,8 @@ mod tests {
         assert!(!kernel.is_vetoed(&sunk, &predicted));
     }
 
-    /// Where stock accesses no local memory and holds all warps, what may execute more is not tried; with a benchmark it is.
+    /// If stock accesses no local memory and has full occupancy, variants that may execute more are not tried, except
+    /// with a benchmark.
     #[test]
     fn hopeless_choices() {
         let rolled = Variant::DEFAULT.optimised(ROLLED);
@@ -329,8 +334,8 @@ mod tests {
         assert!(is_tried(of_arrays(4, 1, figures(0, 64, 500))) && is_tried(Figures { timing, ..figures(0, 64, 500) }));
     }
 
-    /// Turned loops are held against the same variant with loops as they come; where ptxas refuses that one, against its compiler's code
-    /// unchanged; and against stock where that is not known either.
+    /// Turned loops are compared with the same variant without turned loops. If ptxas refuses that variant, they are
+    /// compared with their compiler's unchanged code, or with stock if that is unknown, too.
     #[test]
     fn what_turned_loops_are_held_against() {
         let [stock, theirs, mine] = [500, 400, 300].map(|instructions| figures(100, 32, instructions));
@@ -349,8 +354,8 @@ mod tests {
         assert_eq!(kernel_with(stock).as_it_comes(&as_it_comes), None);
     }
 
-    /// Of what is linked later, nothing is tried that other files see, whatever ptxas says of it. Where instructions alone count, the
-    /// winner has fewer of them, and no more of anything else.
+    /// For code that is linked later, no variant is tried that changes what other files see, whatever figures it has.
+    /// If only instructions count, the winner has fewer of them, and no other figure is worse.
     #[test]
     fn what_is_linked_later() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {

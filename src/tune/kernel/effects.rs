@@ -1,7 +1,7 @@
-//! What a change has done to variants that were tried with and without it.
+//! The effects of a change on variants that were tried with and without it.
 //!
-//! A change that made nothing better so far seldom makes the next best better: of 273 that had changed no figure, one did,
-//! and of 128 that had only made figures worse, four. Of changes that were new, 39 of 487 did
+//! A change without a gain so far seldom improves the next best variant. Of 273 changes that had changed no figure, one
+//! improved it. Of 128 changes that had only made figures worse, four did. Of 487 new changes, 39 did
 //! (docs/notebook/2026-11-28-what-64-runs-find.md).
 
 use std::cmp::Ordering;
@@ -11,20 +11,20 @@ use crate::tune::figures::Figures;
 use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
-/// What a variant chooses, each choice by itself.
+/// The choices of a variant, one by one.
 type Parts = BTreeSet<String>;
 
-/// The figures of variants, by what these choose.
+/// The figures of variants, by their choices.
 pub(super) struct Effects(BTreeMap<Parts, Figures>);
 
 impl Effects {
-    /// Of what was judged.
+    /// Collects the judged variants.
     pub(super) fn of<'a>(judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Self {
         Self(judged.map(|(variant, figures)| (parts(variant), figures)).collect())
     }
 
-    /// Whether some variant was tried with and without what `variant` has otherwise than `base`, and none was better with it.
-    /// It looks up one variant for each that was judged.
+    /// Whether the difference between `base` and `variant` was tried on some variant, and improved none. O(judged
+    /// variants) lookups.
     pub(super) fn is_in_vain(&self, objective: &Objective, base: &Variant, variant: &Variant) -> bool {
         let (base, variant) = (parts(base), parts(variant));
         let (added, removed) = (&variant - &base, &base - &variant);
@@ -37,7 +37,8 @@ impl Effects {
     }
 }
 
-/// The options of a variant; of lists each word by itself. What is near stock has the passes, so stock counts as the default.
+/// Returns the options of a variant, with each word of a list by itself. Neighbours of stock use the passes, so stock
+/// counts as the default.
 fn parts(variant: &Variant) -> Parts {
     let text = if *variant == Variant::Stock { String::new() } else { format!("{variant:#}") };
     let words = |option: &str| match option.split_once('=') {
@@ -56,7 +57,7 @@ mod tests {
     use crate::tune::figures::tests::figures;
     use crate::tune::optimisations::Optimisations;
 
-    /// A change is in vain where no variant was better with it, on whatever variant it was made; not where it is new.
+    /// A change is in vain if it improved no variant on which it was tried. A new change is not in vain.
     #[test]
     fn changes_in_vain() {
         let late = Variant::ordered("late", 0);
@@ -79,7 +80,7 @@ mod tests {
         }
     }
 
-    /// What made something better is in vain the other way round.
+    /// The reverse of an improvement is in vain.
     #[test]
     fn the_other_way_round() {
         let with = Variant::DEFAULT.optimised(Optimisations::HOIST);

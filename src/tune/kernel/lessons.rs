@@ -1,18 +1,19 @@
-//! What the search of a kernel learns from those of other instances of its template.
+//! Lessons from the searches of other instances of a kernel's template.
 //!
-//! What helped one instance is tried on the next as soon as the defaults are. What was tried on several and helped none is not
-//! tried on the rest, and counts as a run that is spent: it is not to be replaced by what is less likely to help.
+//! A variant that helped one instance is tried on the next one right after the defaults. A variant that was tried on
+//! several instances and helped none is not tried on the rest. Its run counts as spent, so that no less likely variant
+//! takes its place.
 
 use super::Kernel;
 use crate::tune::axis::Axis;
 use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
-/// How many instances of a template are to have tried something in vain, so that the others do not try it.
+/// The number of instances that must have tried a variant in vain before the other instances skip it.
 pub(in super::super) const TEACHERS: usize = 3;
 
-/// The kernels that learn from each other: instances of one template that lack the same. A limit on registers that wins warps on an
-/// instance with 8 of them helps none with 12 (`flash_attn_ext_vec` of ggml).
+/// Kernels that learn from each other: instances of one template that have the same deficits. A register limit that
+/// gains warps on an instance with 8 warps helps none with 12 (`flash_attn_ext_vec` of ggml).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) struct TemplateGroup<'a> {
     template: &'a str,
@@ -21,14 +22,14 @@ pub(in super::super) struct TemplateGroup<'a> {
     is_for_loops_alone: bool,
 }
 
-/// What a kernel learns from other instances of its template.
+/// Lessons for a kernel from other instances of its template.
 #[derive(Debug, Default)]
 pub(in super::super) struct Lessons {
-    /// What helped others and may be made of the kernel, too, that first which helped most of them.
+    /// Variants that helped others and apply to the kernel, too. Variants that helped the most instances come first.
     ahead: Vec<Variant>,
-    /// What was tried on all of the others, and helped none.
+    /// Variants that were tried on all of the others and helped none.
     unhelpful: Vec<UnhelpfulVariant>,
-    /// Runs that each of the others has spent on the values that ptxas spills in it, if they helped none.
+    /// Runs that each of the others has spent on spilled values, if these runs helped none.
     unhelpful_inspections: Option<usize>,
 }
 
@@ -36,18 +37,18 @@ pub(in super::super) struct Lessons {
 #[derive(Clone, Debug)]
 struct UnhelpfulVariant {
     variant: Variant,
-    /// Whether ptxas judged it for one of them: text that is known costs nothing.
+    /// Whether ptxas judged it for one of the others. PTX that is known already costs nothing.
     costs_run: bool,
 }
 
 impl Lessons {
-    /// What a kernel learns from others, whose searches are over. O(what they have tried, squared).
+    /// Collects the lessons for a kernel from others with completed searches. O(tried variants of the others, squared).
     pub(in super::super) fn of(objective: &Objective, kernel: &Kernel, others: &[&Kernel]) -> Self {
         let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(objective, variant)).count();
         let mut ahead: Vec<Variant> = Vec::new();
         for other in others {
             let best = other.best(objective).0;
-            // Its loops are turned at the end, as those of all winners are.
+            // Loops are turned at the end, as for all winners.
             let best = best.with_loops_as_they_come().unwrap_or(best);
             if kernel.may_copy(&best, other) && !ahead.contains(&best) {
                 ahead.push(best);
@@ -59,7 +60,7 @@ impl Lessons {
         };
         let everywhere = first.tried.iter().map(|tried| &tried.variant);
         let everywhere = everywhere.filter(|variant| rest.iter().all(|other| other.tried(variant).is_some()));
-        // The defaults are what all else is measured by.
+        // All else is compared with the defaults, so they are never skipped.
         let may_differ = |variant: &Variant| others.iter().any(|other| !kernel.may_take_numbers_of(variant, other));
         let unhelpful = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
         let unhelpful = unhelpful.filter(|variant| !may_differ(variant));
@@ -74,14 +75,14 @@ impl Lessons {
 }
 
 impl Kernel {
-    /// What it lacks, if it is an instance of a template.
+    /// Returns the template and the deficits. `None` if the kernel is no instance of a template.
     pub(in super::super) fn template_group(&self) -> Option<TemplateGroup<'_>> {
         let template = self.template.as_deref()?;
         let (spills, warps) = (self.stock.spill_bytes() > 0, self.stock.warps);
         Some(TemplateGroup { template, spills, warps, is_for_loops_alone: self.is_for_loops_alone })
     }
 
-    /// Takes what other instances have taught, ahead of the first round.
+    /// Applies the lessons from other instances, before the first round.
     pub(in super::super) fn learn(&mut self, lessons: Lessons) {
         let at = self.queue.iter().position(|variant| *variant == Variant::DEFAULT);
         let at = at.map_or(self.queue.len(), |at| at + 1);
@@ -95,7 +96,8 @@ impl Kernel {
         self.lessons = lessons;
     }
 
-    /// Whether a variant is not tried, because it helped no other instance; and whether a run is spared by that.
+    /// Whether skipping a variant saves a run. `None` if the variant is not skipped, because no lesson speaks against
+    /// it.
     pub(super) fn is_left_out(&self, variant: &Variant) -> Option<bool> {
         let unhelpful = self.lessons.unhelpful.iter().find(|unhelpful| unhelpful.variant == *variant);
         unhelpful.map(|unhelpful| unhelpful.costs_run)
@@ -107,21 +109,22 @@ impl Kernel {
         figures.is_some_and(|figures| self.may_win(objective, |_| false)(variant, &figures))
     }
 
-    /// Whether ptxas judged a text for this variant, and not for an earlier one.
+    /// Whether ptxas judged PTX for this variant, and not for an earlier one.
     fn is_judged_for(&self, variant: &Variant) -> bool {
         let Some(text) = self.text(variant).filter(|text| *text != self.stock_text) else { return false };
         let first = self.tried.iter().find(|tried| tried.text.as_deref() == Some(text));
         first.is_some_and(|first| first.variant == *variant)
     }
 
-    /// The runs that were spent on the values that ptxas spills in it; `None` where nobody has looked, or where they helped.
+    /// Returns the runs that were spent on values that ptxas spills. `None` if nothing was inspected, or if the runs
+    /// helped.
     fn unhelpful_inspections(&self, objective: &Objective) -> Option<usize> {
         let named = || self.tried.iter().map(|tried| &tried.variant).filter(|variant| !variant.named().is_empty());
         let has_inspected = self.inspections.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
         has_inspected.then(|| self.inspections.count() + named().filter(|variant| self.is_judged_for(variant)).count())
     }
 
-    /// Whether a variant of another kernel says of this one what it said of that.
+    /// Whether a variant of another kernel can be tried on this kernel with the same meaning.
     fn may_copy(&self, variant: &Variant, other: &Self) -> bool {
         let is_new = *variant != Variant::Stock && *variant != Variant::DEFAULT;
         let is_own = variant.compiler() == 0 && variant.named().is_empty();
@@ -136,8 +139,8 @@ impl Kernel {
             && self.choices == other.choices
     }
 
-    /// Whether the numbers of a variant, where it has some, say of this kernel what they say of another: registers and shared memory
-    /// that are good for one are so for another with the same of both.
+    /// Whether the numbers of a variant, if it has any, suit this kernel as they suit another. Register and
+    /// shared-memory numbers suit only kernels with the same registers, shared memory and block.
     fn may_take_numbers_of(&self, variant: &Variant, other: &Self) -> bool {
         let of =
             |kernel: &Self| (kernel.stock.ptxas_report.registers, kernel.stock.ptxas_report.shared_bytes, kernel.block);
@@ -160,7 +163,7 @@ mod tests {
 
     const LATE: fn() -> Variant = || Variant::ordered("late", 0);
 
-    /// A kernel on which variants were tried, each with a text of its own; `None` is what ptxas refuses.
+    /// Creates a kernel on which variants were tried, each with its own PTX. `None` stands for a refusal by ptxas.
     fn tried(variants: &[(Variant, Option<Figures>)]) -> Kernel {
         let mut kernel = kernel();
         for (number, (variant, figures)) in variants.iter().enumerate() {
@@ -175,7 +178,7 @@ mod tests {
         kernel
     }
 
-    /// Searches with `figures` for each variant that has a text of its own. All that was asked for.
+    /// Runs a search with `figures` for each variant, each with its own PTX. Returns all questions.
     fn searched(kernel: &mut Kernel, runs: usize, figures: impl Fn(&Variant) -> Figures) -> Vec<Variant> {
         let mut all = Vec::new();
         answered(kernel, runs, |question| match question {
@@ -190,7 +193,8 @@ mod tests {
         all
     }
 
-    /// What helped comes right behind the defaults: first what helped most instances, whatever the order of these.
+    /// Variants that helped others come right after the defaults. The order is by the number of helped instances,
+    /// whatever the order of the instances.
     #[test]
     fn what_helped_comes_first() {
         let bits = Variant::DEFAULT.with_bits("on");
@@ -203,8 +207,8 @@ mod tests {
         }
     }
 
-    /// Nothing is copied that names registers, nor numbers where registers differ, nor what the kernel cannot have. Loops are
-    /// turned at the end.
+    /// Variants that name registers are not copied. Variants with numbers are not copied if registers differ, and
+    /// neither are variants that the kernel cannot have. Loops are turned at the end.
     #[test]
     fn what_may_be_copied() {
         let ahead = |kernel: Kernel, best: Variant| {
@@ -236,8 +240,9 @@ mod tests {
         assert_eq!(ahead(linked_later, LATE().with_limit(40)), []);
     }
 
-    /// What was tried on three instances and helped none is not tried on the next, and its runs are not spent on something else;
-    /// two instances, or three of which one was helped, leave nothing out. The defaults are always tried.
+    /// A variant that was tried on three instances and helped none is not tried on the next, and its run is not spent
+    /// on another variant. Two instances, or three instances of which one was helped, skip nothing. The defaults are
+    /// always tried.
     #[test]
     fn in_vain_on_three() {
         let unhelpful = |_: &Variant| figures(100, 32, 500);
@@ -258,7 +263,8 @@ mod tests {
         assert!(asked.len() < 8 && last.is_over(8) && last.runs() < 8, "{asked:?}");
     }
 
-    /// A limit that helped none with so many registers may help one with more. Kernels that lack something else learn nothing at all.
+    /// A limit that helped no instance with a certain number of registers may help an instance with more. Kernels with
+    /// other deficits learn nothing.
     #[test]
     fn numbers_in_vain() {
         let limited = || tried(&[(LATE().with_limit(40), Some(figures(100, 32, 501)))]);
@@ -279,7 +285,7 @@ mod tests {
         assert_eq!(kernel().template_group(), None);
     }
 
-    /// What has changed no text spares no run where it is left out.
+    /// Skipping a variant that changes no PTX saves no run.
     #[test]
     fn what_costs_nothing_spares_nothing() {
         for (text, expected) in [("stock", Some(false)), ("late", Some(true))] {
@@ -292,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Nobody looks for what ptxas spills where that has helped none of three, and the runs are spared.
+    /// Spilled values are not inspected if inspections have helped none of three instances, and the runs are saved.
     #[test]
     fn unhelpful_inspections() {
         let looked = |better: bool| {

@@ -1,4 +1,5 @@
-//! Limits on registers: where they cost no warp, where they win one, and where ptxas gives up registers that it could have.
+//! Register limits: limits that cost no warp, limits that gain one, and limits for kernels where ptxas gives up
+//! registers that it could have.
 
 use super::Kernel;
 use crate::target::machine::{Architecture, MAX_REGISTERS, RegisterRequests};
@@ -9,29 +10,30 @@ use crate::tune::optimisations::{Choices, Optimisations};
 use crate::tune::ptxas_output::PtxasReport;
 use crate::tune::variant::Variant;
 
-/// ptxas takes all registers that there are where it takes at most so many fewer.
+/// ptxas counts as taking all available registers if it takes at most this many fewer.
 pub(super) const ROUNDING: u32 = 8;
 
-/// Registers that a kernel lacks at least if ptxas has given them up.
+/// The fewest registers that a kernel lacks if ptxas has given registers up.
 pub const GIVEN_UP: u32 = 64;
 
-/// ptxas may give registers up for an order where stock spills so many bytes, at least: of 342 kernels that spill, for eight, of which
-/// the least spills 1,652.
+/// ptxas may give registers up for an order only if stock spills at least this many bytes. It does so for eight of 342
+/// kernels that spill. The least of the eight spills 1,652 bytes.
 const MANY_BYTES: u32 = 1024;
 
-/// With a limit, an order makes up for no more than so many times the bytes that stock spills; where it spills less, for as
-/// many times these.
+/// With a limit, another order compensates for at most this multiple of the bytes that stock spills, or of `FEW_BYTES`
+/// if stock spills less.
 const HOPELESS: u32 = 8;
 const FEW_BYTES: u32 = 64;
 
-/// How many registers a kernel could have beside its own at no cost in warps.
+/// Returns the additional registers that a kernel could have without fewer warps.
 pub fn given_up(ptxas_report: &PtxasReport, block: Block, architecture: &Architecture) -> u32 {
     architecture.step_edge(&launch(ptxas_report, block)).saturating_sub(ptxas_report.registers)
 }
 
 impl Kernel {
-    /// Whether variants of the kernel may have a limit on registers: of a kernel with `setmaxnreg`, only where every run still
-    /// gets the registers that it asks for. A profile for LLVM IR is replayed where nothing proves that, so no limit is part of it.
+    /// Whether variants of the kernel may have a register limit. A kernel with `setmaxnreg` may have one only if every
+    /// run still gets the registers that it requests. A profile for LLVM IR is replayed where this cannot be proved, so
+    /// no limit is part of it.
     pub(super) fn may_be_limited_to(&self, objective: &Objective, limit: u32) -> bool {
         let may_get = |requests: &RegisterRequests| {
             self.choices == Choices::Nothing && requests.may_be_limited_to(limit, objective.architecture)
@@ -39,12 +41,12 @@ impl Kernel {
         self.register_requests.as_ref().is_none_or(may_get)
     }
 
-    /// The most registers that cost no warp of stock's.
+    /// Returns the most registers that cost none of stock's warps.
     fn free_registers(&self, objective: &Objective) -> u32 {
         objective.architecture.step_edge(&launch(&self.stock.ptxas_report, self.block))
     }
 
-    /// How many of these stock does not have, if it spills.
+    /// Returns how many of these registers stock lacks. 0 if stock spills nothing.
     fn lacking_registers(&self, objective: &Objective) -> u32 {
         if self.stock.spill_bytes() == 0 {
             0
@@ -53,9 +55,10 @@ impl Kernel {
         }
     }
 
-    /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
-    /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
-    /// One with kept values, or with an order, has stock's registers, if ptxas gave registers up for such.
+    /// Adds a limit to a variant if ptxas gives registers up. If ptxas gives them up in stock, the limit is the most
+    /// registers that cost no warp: ptxas may take 32 of 255 registers for warps that another resource excludes, and
+    /// spill nearly everything, with most orders. Variants with spilled values or another order get stock's registers,
+    /// if ptxas gave registers up for such variants.
     pub(super) fn freed(&self, objective: &Objective, variant: Variant) -> Variant {
         if self.is_relocatable || !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
             return variant;
@@ -70,8 +73,8 @@ impl Kernel {
         limit.map_or(variant.clone(), |limit| variant.with_limit(limit))
     }
 
-    /// Proposes a variant with a limit on registers, if ptxas has given registers up for it: it then spills nearly everything,
-    /// though with stock's registers another order, or what was kept, may spare what stock spills.
+    /// Proposes a variant with a register limit if ptxas has given registers up for it. Without the limit, it spills
+    /// nearly everything. With stock's registers, another order or the passes' spilling may save what stock spills.
     pub(super) fn limit_if_given_up(&mut self, variant: &Variant, figures: &Figures) {
         let gives_up =
             figures.spill_bytes() > 0 && figures.ptxas_report.registers + GIVEN_UP <= self.stock.ptxas_report.registers;
@@ -84,14 +87,14 @@ impl Kernel {
             self.limit_of_kept = Some(limit);
             self.inspections.queue.push_front(limited);
         } else if variant.has_order() && !variant.spills_to_shared() && self.limit_of_ordered.is_none() {
-            // One tells whether orders pay with a limit; those to come have it.
+            // One variant shows whether orders gain with a limit. The following ones have it.
             self.limit_of_ordered = Some(limit);
             self.queue.push_front(limited);
         }
     }
 
-    /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
-    /// something else keeps out.
+    /// Returns LLVM's own order with all registers that cost no warp, if ptxas spills with fewer. ptxas leaves room for
+    /// warps that another resource excludes.
     pub(super) fn with_free_registers(&self, objective: &Objective, compiler: u8) -> Option<Variant> {
         let is_free = self.lacking_registers(objective) > 0;
         let is_ours = self.has_optimisations() && compiler == 0;
@@ -100,8 +103,8 @@ impl Kernel {
         is_free.then(|| variant.with_limit(self.free_registers(objective)))
     }
 
-    /// How many variants are to be drawn at once, so that the first order tells whether ptxas gives registers up for it, and the
-    /// others need not be tried twice.
+    /// Returns how many variants are drawn at once, so that the first order shows whether ptxas gives registers up for
+    /// it and the others need not be tried twice.
     pub(super) fn until_first_order(&self) -> Option<usize> {
         let may_give_up = self.stock.spill_bytes() >= MANY_BYTES && self.stock.ptxas_report.registers > GIVEN_UP;
         if !may_give_up || self.proposed.iter().any(Variant::has_order) {
@@ -110,15 +113,16 @@ impl Kernel {
         self.queue.iter().position(Variant::has_order).map(|ahead| ahead.max(1))
     }
 
-    /// What would spill least of all but for its warps, held to the most registers that cost none.
+    /// Returns the variant that would spill least if warps did not count, with the largest register limit that costs no
+    /// warp.
     pub(super) fn held_to_warps(&self, objective: &Objective, best: &Figures) -> Option<Variant> {
         let (variant, _) =
             self.least_spills_for_warps(best).filter(|(variant, _)| !variant.moves_along(Axis::Blocks))?;
         Some(variant.with_limit(self.free_registers(objective)))
     }
 
-    /// What takes the fewest registers of all that spills nothing and may count, if these are fewer than `best` takes, with the limit
-    /// that wins warps: it costs that variant the least.
+    /// Returns the variant with the fewest registers among admissible variants without spills, with the limit that
+    /// gains warps, if it takes fewer registers than `best`. The limit costs that variant the least.
     pub(super) fn leanest_with_more_warps(&self, objective: &Objective, best: &Figures) -> Option<Variant> {
         let does = |(variant, figures): &(&Variant, Figures)| {
             figures.spill_bytes() == 0 && !variant.limits_registers() && self.is_admissible(objective, variant, figures)
@@ -131,15 +135,16 @@ impl Kernel {
         Some(leanest.with_limit(step))
     }
 
-    /// The most registers that win a step of warps, where nothing speaks against them.
+    /// Returns the most registers that gain an occupancy step, if no figure speaks against it.
     pub(super) fn winning_step(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
-        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
+        // A variant that spills would spill more with fewer registers. ptxas refuses kernels with calls below 24
+        // registers.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
         let step = objective.architecture.next_step(&launch(&figures.ptxas_report, self.block));
         step.filter(is_near).filter(|&step| !self.is_hopeless(step))
     }
 
-    /// Whether ptxas spilled far more than in stock with as many registers, or more. It takes longest for such runs.
+    /// Whether ptxas spilled far more than in stock with at least `limit` registers. Such runs of ptxas take longest.
     fn is_hopeless(&self, limit: u32) -> bool {
         let most = HOPELESS * self.stock.spill_bytes().max(FEW_BYTES);
         let mut judged = self.judged();
@@ -148,15 +153,15 @@ impl Kernel {
         })
     }
 
-    /// All registers that a block may have, where ptxas takes fewer and spills.
+    /// Returns all registers that a block may have, if ptxas takes fewer and spills.
     fn withheld(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
         let all = self.block.threads.and_then(|threads| objective.architecture.registers_for_blocks(threads, 1));
         all.filter(|&all| figures.spill_bytes() > 0 && figures.ptxas_report.registers < all)
     }
 
-    /// A variant with all registers that a block may have, if it spills with fewer and warps may go: from step to step, most of a
-    /// effort would go on the way. Where warps may not go, but ptxas gives most registers up for them and spills much, one such
-    /// variant tells the user what they cost.
+    /// Returns a variant with all registers that a block may have, if it spills with fewer and fewer warps are allowed.
+    /// Single occupancy steps would use up most of the effort. If fewer warps are not allowed, but ptxas gives most
+    /// registers up for warps and spills much, one such variant shows the user the cost.
     pub(super) fn with_all_registers(
         &self,
         objective: &Objective,
@@ -169,13 +174,13 @@ impl Kernel {
         (objective.allowance.fewer_warps || (gives_up && !is_told())).then(|| variant.with_limit(all))
     }
 
-    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step. Where warps may go, also a
-    /// step more.
+    /// Returns `variant` with nearby register limits: the largest that costs no warp, the largest that gains an
+    /// occupancy step, and, if fewer warps are allowed, one occupancy step more.
     pub(super) fn limits(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.ptxas_report, self.block);
         let edge = objective.architecture.step_edge(&launch);
-        // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
-        // and spills less if it is told.
+        // A variant that takes all available registers effectively has that limit already. A variant that ptxas holds
+        // to an occupancy step by itself has not, and spills less with an explicit limit.
         let is_held = self.withheld(objective, figures).is_some();
         let to_edge = Some(edge).filter(|&edge| edge > figures.ptxas_report.registers || is_held);
         let step = self.winning_step(objective, figures);
@@ -196,8 +201,8 @@ mod tests {
     use crate::tune::question::{Answer, NoAnswer, Question};
     use crate::tune::spill_options::SpillOptions;
 
-    /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
-    /// have and it spills, and not where they can only cost spills.
+    /// Register limits are tried if they may gain warps, or if the kernel spills and ptxas gives it fewer registers
+    /// than a block may have. They are not tried if they can only cost spills.
     #[test]
     fn limits() {
         for (spills, registers, threads, expected) in
@@ -213,8 +218,8 @@ mod tests {
         }
     }
 
-    /// A kernel with `setmaxnreg` is tried with no limit that may leave a warpgroup waiting for ever; it is tried without limits all
-    /// the same.
+    /// A kernel with `setmaxnreg` is tried without any limit that may let a warpgroup wait for ever. It is still tried
+    /// without limits.
     #[test]
     fn limits_beside_setmaxnreg() {
         let bounds = LaunchBounds { max_threads: Some(256), min_blocks: Some(1), ..LaunchBounds::default() };
@@ -246,7 +251,8 @@ mod tests {
         }
     }
 
-    /// Where warps may go, what spills is tried with all registers that a block may have; elsewhere once, if it spills much.
+    /// If fewer warps are allowed, a kernel that spills is tried with all registers that a block may have. Otherwise it
+    /// is tried once, if it spills much.
     #[test]
     fn all_registers() {
         let [much, little] = [figures(MANY_BYTES, 64, 500), figures(MANY_BYTES - 1, 64, 500)];
@@ -268,7 +274,7 @@ mod tests {
         }
     }
 
-    /// A limit for more warps that made ptxas spill far more than stock is not tried again, with other orders or fewer
+    /// A limit for more warps that made ptxas spill far more than stock is not tried again with other orders or fewer
     /// registers.
     #[test]
     fn hopeless_limits() {
@@ -291,7 +297,8 @@ mod tests {
         }
     }
 
-    /// What takes the fewest registers is tried with the limit that wins warps, ahead of the others near the best.
+    /// The variant with the fewest registers is tried with the limit that gains warps, before the other neighbours of
+    /// the best.
     #[test]
     fn the_leanest_is_limited() {
         let outcome = |registers: u32| {
@@ -313,7 +320,7 @@ mod tests {
         }
     }
 
-    /// What spills nothing for the price of warps is tried with as many registers as cost none.
+    /// A variant that avoids spills at the cost of warps is tried with the most registers that cost no warp.
     #[test]
     fn held_to_the_warps_of_stock() {
         let mut kernel = kernel();
@@ -327,8 +334,8 @@ mod tests {
         assert_eq!(kernel.propose(&objective(0)), costly.with_limit(64));
     }
 
-    /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
-    /// of them, once.
+    /// A kernel that spills with fewer registers than its warps allow, because its shared memory excludes other warps,
+    /// is tried once with all of them.
     #[test]
     fn free_registers() {
         for (registers, expected) in [(32, 1), (255, 0)] {
@@ -342,8 +349,8 @@ mod tests {
         }
     }
 
-    /// Where ptxas gives registers up, all variants have those that cost no warp, but those that keep values elsewhere; and
-    /// nowhere else.
+    /// If ptxas gives registers up in stock, all variants have the registers that cost no warp, except variants that
+    /// spill to shared memory. Otherwise none has.
     #[test]
     fn registers_that_were_given_up() {
         for (registers, spills, expected) in
@@ -360,8 +367,8 @@ mod tests {
         }
     }
 
-    /// Where ptxas gives registers up for a variant, the same comes next with stock's registers, and others have these at once. What
-    /// has kept values and what has none do not tell of each other.
+    /// If ptxas gives registers up for a variant, the same variant follows with stock's registers, and others get these
+    /// registers at once. Variants with and without values spilled to shared memory are independent in this.
     #[test]
     fn registers_that_were_given_up_for_a_variant() {
         let kept =
@@ -389,7 +396,8 @@ mod tests {
         }
     }
 
-    /// Where stock spills much, the first order comes alone, and the others with stock's registers if ptxas gives them up for it.
+    /// If stock spills much, the first order is drawn alone, and the others get stock's registers if ptxas gives them
+    /// up for it.
     #[test]
     fn the_first_order_comes_alone() {
         for (spills, is_alone) in [(MANY_BYTES, true), (MANY_BYTES - 1, false)] {

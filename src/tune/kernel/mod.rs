@@ -1,4 +1,4 @@
-//! A kernel under search: what was tried on it, and which variant is the best so far.
+//! A kernel under search: the tried variants, and the best variant so far.
 
 mod choices_ahead;
 mod compilers;
@@ -36,85 +36,86 @@ pub struct TriedVariant {
     pub variant: Variant,
     /// The fingerprint of its PTX, if there is any.
     text: Option<String>,
-    /// What it costs; `None` where ptxas did not take it.
+    /// Its figures. `None` if ptxas refused it.
     pub figures: Option<Figures>,
 }
 
 impl TriedVariant {
-    /// The fingerprint of its PTX, if there is any.
+    /// Returns the fingerprint of its PTX, if there is any.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 }
 
-/// A kernel and what was tried on it.
+/// A kernel and its tried variants.
 pub struct Kernel {
     /// Its name.
     pub name: String,
-    /// Of its code.
+    /// The hash of its code.
     pub hash: String,
-    /// How it is launched, as far as that is known.
+    /// What is known of its launch.
     pub block: Block,
-    /// Whether ptxas may be asked to spill to shared memory.
+    /// Whether ptxas may spill to shared memory.
     pub may_spill_to_shared: bool,
-    /// Whether ptxas may compile it under another name.
+    /// Whether ptxas may compile the kernel under another name.
     pub may_have_other_name: bool,
-    /// Whether ptxas ignores `setmaxnreg` in it for want of `.minnctapersm`.
+    /// Whether ptxas ignores its `setmaxnreg` because `.minnctapersm` is missing.
     pub wants_blocks: bool,
-    /// Whether somebody can tell what ptxas spills in it.
+    /// Whether the values that ptxas spills can be found in its machine code.
     pub may_be_inspected: bool,
     /// Whether it is linked later, so that nothing may change that other files see.
     pub is_relocatable: bool,
-    /// Whether ptxas would unroll loops of it in another form: then the best is tried in that form in the end.
+    /// Whether ptxas would unroll loops of it in another form. The best variant is then tried in that form at the end.
     pub has_loops_to_turn: bool,
-    /// Whether nothing but the ends of its loops is tried: it lacks nothing.
+    /// Whether only the ends of its loops are tried, because it has no deficit.
     pub is_for_loops_alone: bool,
-    /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
+    /// The kernel's requests for registers at run time, by `setmaxnreg`. `None` if there are none.
     pub register_requests: Option<RegisterRequests>,
-    /// The template that it is an instance of, by the template's name.
+    /// The name of the template of which it is an instance.
     pub template: Option<String>,
-    /// What of LLVM's optimisations is among the choices.
+    /// The LLVM optimisations that may be chosen.
     choices: Choices,
-    /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
+    /// Whether the queue holds choices before LLVM's optimisations, on whose result all else depends.
     has_first_choices: bool,
-    /// What it costs without the passes.
+    /// Its figures without the passes.
     pub stock: Figures,
     /// The fingerprint of its PTX without the passes.
     stock_text: String,
-    /// What was tried, in this order.
+    /// The tried variants, in this order.
     pub tried: Vec<TriedVariant>,
-    /// How many variants ptxas did not take.
+    /// The number of variants that ptxas refused.
     pub lost: usize,
-    /// Why it did not take the first of them.
+    /// Why ptxas refused the first of them.
     pub first_loss: Option<String>,
-    /// What ptxas said of a kernel's PTX, by its fingerprint.
+    /// ptxas's results for the kernel's PTX, by fingerprint.
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
     applied_recipes: recipes::AppliedRecipes,
-    /// Whether recipes are tried ahead of all else: those for PTX of one compiler.
+    /// Whether recipes are tried before all else: for PTX of one compiler.
     by_recipes: bool,
-    /// What may be spent on it; `None` where runs are counted.
+    /// Its share of the effort. `None` if runs are counted.
     work: Option<Work>,
-    /// Whether each recipe is tried, and nothing else.
+    /// Whether every recipe is tried, and nothing else.
     pub tries_all: bool,
     queue: VecDeque<Variant>,
-    /// Whether it is known whose code is the best as it is.
+    /// Whether the compilers' unchanged codes are ranked.
     has_ranked: bool,
-    /// How many orders were changed at random.
+    /// The number of randomly perturbed orders so far.
     perturbed: u32,
     rounds: Rounds,
     inspections: SpillInspections,
     lessons: Lessons,
-    /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
+    /// The register limit of variants that spill to shared memory, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
-    /// The same of variants with an order and without kept values.
+    /// The register limit of variants with an order that do not spill to shared memory, if ptxas gives registers up for
+    /// these.
     limit_of_ordered: Option<u32>,
-    /// What comparisons with stock say of the variants.
+    /// Results of comparisons with stock.
     pub findings: Findings,
 }
 
 impl Kernel {
-    /// A kernel of which nothing but stock is known. `text` is the fingerprint of the PTX of stock.
+    /// Creates a kernel of which only stock is known. `text` is the fingerprint of stock's PTX.
     pub fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, choices: Choices) -> Self {
         Self {
             name: name.to_owned(),
@@ -154,7 +155,7 @@ impl Kernel {
         }
     }
 
-    /// The same with what is tried where several compilers have code of it.
+    /// Adds the variants for kernels with code of several compilers.
     #[cfg(test)]
     pub(super) fn without_recipes(mut self) -> Self {
         self.by_recipes = false;
@@ -162,7 +163,7 @@ impl Kernel {
         self
     }
 
-    /// Adds the code that other compilers have of the kernel, by their numbers. It is tried as it is ahead of all else.
+    /// Adds other compilers' code of the kernel, by number. The unchanged code is tried before all else.
     pub fn add_compilers(&mut self, compilers: &[u8]) {
         if compilers.is_empty() {
             return;
@@ -174,8 +175,8 @@ impl Kernel {
         self.queue = compilers::as_they_are(compilers, std::mem::take(&mut self.queue));
     }
 
-    /// Adds what some kernels may have: another name, and `.minnctapersm` where `setmaxnreg` wants it. The defaults are tried with them
-    /// at once.
+    /// Adds the choices for some kernels only: another name, and `.minnctapersm` if `setmaxnreg` requires it. They are
+    /// tried with the defaults at once.
     pub fn add_rare_choices(&mut self) {
         let with_blocks = self.wants_blocks.then(|| Variant::DEFAULT.with_blocks_said());
         let with_name = self.may_have_other_name.then(|| Variant::DEFAULT.toggled_name());
@@ -184,7 +185,7 @@ impl Kernel {
         }
     }
 
-    /// What to try next: never the same twice.
+    /// Returns the next variant to try. No variant is returned twice.
     fn propose(&mut self, objective: &Objective) -> Variant {
         loop {
             if self.inspections.queue.is_empty() && self.queue.is_empty() {
@@ -202,12 +203,12 @@ impl Kernel {
         }
     }
 
-    /// What ptxas said of the same PTX.
+    /// Returns ptxas's result for the same PTX, if known.
     fn known(&self, text: &str) -> Option<Option<Figures>> {
         self.known.get(text).copied()
     }
 
-    /// Notes what came of a variant. `text` is the fingerprint of its PTX.
+    /// Stores the result of a variant. `text` is the fingerprint of its PTX.
     fn record(&mut self, objective: &Objective, variant: Variant, text: String, figures: Option<Figures>) {
         let figures = figures.filter(|figures| self.has_room(&variant, figures));
         let figures = figures.map(|figures| self.with_slots(objective, &variant, figures));
@@ -219,14 +220,14 @@ impl Kernel {
         self.tried.push(TriedVariant { variant, text: Some(text), figures });
     }
 
-    /// Whether every launch of stock has room for a variant of another compiler: if only the launch says how much shared
-    /// memory it adds, the variant itself has no more than stock.
+    /// Whether every launch of stock has room for another compiler's variant. If only the launch decides the added
+    /// shared memory, the variant itself may have no more than stock.
     fn has_room(&self, variant: &Variant, figures: &Figures) -> bool {
         let is_known = variant.compiler() == 0 || self.block.dynamic_shared.is_some();
         is_known || figures.ptxas_report.shared_bytes <= self.stock.ptxas_report.shared_bytes
     }
 
-    /// What a variant costs, slots in shared memory included.
+    /// Adjusts the figures of a variant for its choices, slots in shared memory included.
     pub fn of_variant(&self, objective: &Objective, variant: &Variant, figures: Figures) -> Figures {
         self.as_counted(variant, self.with_slots(objective, variant, figures))
     }
@@ -242,7 +243,7 @@ impl Kernel {
     }
 
     fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
-        // What costs as much as stock in everything may be stock's text, in which nothing is turned.
+        // A variant with exactly stock's figures may have stock's PTX, in which no loop is turned.
         let as_it_comes = self.as_it_comes(variant).filter(|_| figures != self.stock);
         let figures = as_it_comes.map_or(figures, |known| figures.with_turned_loops(&known));
         let optimisations = variant.optimisations();
@@ -255,7 +256,8 @@ impl Kernel {
         }
     }
 
-    /// What a variant with turned loops costs with loops as they come, as far as that is known; else what unchanged code does.
+    /// Returns the figures that a variant with turned loops is compared with: the same variant without turned loops if
+    /// known, else the unchanged code.
     pub fn as_it_comes(&self, variant: &Variant) -> Option<Figures> {
         let as_it_comes = variant.with_loops_as_they_come()?;
         let unchanged = Variant::Stock.on_code_of(variant.compiler());
@@ -264,7 +266,7 @@ impl Kernel {
 
     /// Whether a variant with these figures may count.
     pub fn is_admissible(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> bool {
-        // Nobody has asked for fewer warps, however many it holds.
+        // A variant with `.minnctapersm` counts only if fewer warps are allowed, however many it holds.
         let may_say_blocks = objective.allowance.fewer_warps || !variant.moves_along(Axis::Blocks);
         let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
         figures.is_no_worse(&self.stock, objective.allowance)
@@ -273,8 +275,8 @@ impl Kernel {
             && !self.is_hopeless_choice(objective, variant)
     }
 
-    /// What may win of all but some variants: it may count, no comparison speaks against it, it is better than stock, and it is
-    /// no worse than the code of the better compiler. O(what was tried).
+    /// Returns a predicate for variants that may win: the variant is not left out and admissible, passes its
+    /// comparison, is better than stock, and is no worse than the better compiler's code. O(tried variants).
     fn may_win<'k>(
         &'k self,
         objective: &'k Objective,
@@ -302,13 +304,13 @@ impl Kernel {
         }
     }
 
-    /// All variants that may win, as far as is known now, the best first.
+    /// Returns all variants that may win by current knowledge, the best first.
     pub fn winners(&self, objective: &Objective) -> Vec<Variant> {
         let may_win = self.may_win(objective, |_| false);
         self.ranked(objective, self.judged().filter(|(variant, figures)| may_win(variant, figures)))
     }
 
-    /// Notes a variant that is lost, and why; without a text where LLVM made none.
+    /// Stores a failed variant and the reason. `text` is `None` if LLVM produced no PTX.
     fn lose(&mut self, variant: Variant, text: Option<String>, problem: String) {
         self.lost += 1;
         self.first_loss.get_or_insert(problem);
@@ -316,7 +318,8 @@ impl Kernel {
         self.tried.push(TriedVariant { variant, text, figures: None });
     }
 
-    /// What was tried and ptxas took, and no comparison speaks against, in the order in which it was tried.
+    /// Returns the tried variants that ptxas accepted and that no comparison excludes, in the order in which they were
+    /// tried.
     fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
         let judged = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         judged.filter(|(variant, _)| {
@@ -324,24 +327,24 @@ impl Kernel {
         })
     }
 
-    /// What was judged, of variants with the same PTX the first.
+    /// Returns the judged variants, only the first of several with the same PTX.
     fn judged_once(&self) -> impl Iterator<Item = (&Variant, Figures)> {
         let mut texts = HashSet::new();
         self.judged().filter(move |(variant, _)| texts.insert(self.text(variant)))
     }
 
-    /// The best of what is no worse than stock, and than the code of a better compiler; of equals the first of our own code;
-    /// stock where nothing is better.
+    /// Returns the best variant that is no worse than stock and than a better compiler's code. Among equals, the first
+    /// of this build's own code. Stock if no variant is better.
     pub fn best(&self, objective: &Objective) -> (Variant, Figures) {
         self.best_but_for(objective, |_| false)
     }
 
-    /// The best without some of the variants.
+    /// Returns the best variant without the left-out ones.
     pub fn best_but_for(&self, objective: &Objective, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
         let tried = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let may_win = self.may_win(objective, is_left_out);
         let better = tried.filter(|(variant, figures)| may_win(variant, figures));
-        // Of equals, our own code: it needs no other file.
+        // Among equals, this build's own code wins, because it needs no other file.
         let best = better.min_by(|one, other| {
             let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
             one.1.compare(&other.1, &objective.preference).then_with(by_compiler)
@@ -349,7 +352,7 @@ impl Kernel {
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (variant.clone(), figures))
     }
 
-    /// The best after each variant, in the order in which they were tried.
+    /// Returns the best figures after each tried variant.
     pub fn course(&self, objective: &Objective) -> Vec<Figures> {
         let mut best = self.stock;
         let may_win = self.may_win(objective, |_| false);
@@ -367,23 +370,22 @@ impl Kernel {
         self.tried.iter().find(|tried| tried.variant == *variant)
     }
 
-    /// The fingerprint of a variant's PTX.
+    /// Returns the fingerprint of a variant's PTX, if known.
     fn text(&self, variant: &Variant) -> Option<&str> {
         self.tried(variant)?.text.as_deref()
     }
 
-    /// What came of a variant.
+    /// Returns the figures of a variant, if known.
     fn figures(&self, variant: &Variant) -> Option<Figures> {
         self.tried(variant)?.figures
     }
 
-    /// What came of the defaults.
+    /// Returns the figures of the defaults, if known.
     pub fn default(&self) -> Option<Figures> {
         self.figures(&Variant::DEFAULT)
     }
 
-    /// Variants by what came of them, best first: those that are admissible before those that are not, equal ones in their
-    /// order.
+    /// Ranks variants, the best first: admissible variants before others, equal ones in their order.
     fn ranked<'a>(&self, objective: &Objective, judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Vec<Variant> {
         let of = |(variant, figures)| (!self.is_admissible(objective, variant, &figures), figures, variant);
         let mut ranked: Vec<(bool, Figures, &Variant)> = judged.map(of).collect();
@@ -411,7 +413,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A kernel in blocks of four warps of which nothing but this is known.
+    /// Creates a kernel in blocks of four warps, with nothing else known.
     pub(super) fn kernel_with(stock: Figures) -> Kernel {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
         Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration)
@@ -421,7 +423,7 @@ pub(super) mod tests {
         kernel_with(figures(100, 32, 500))
     }
 
-    /// Searches to the end, with an answer to each question.
+    /// Runs a search to the end, with an answer to each question.
     pub(super) fn answered(kernel: &mut Kernel, runs: usize, mut answer: impl FnMut(Question) -> Answer) {
         loop {
             let questions = kernel.ask(&objective(0), runs);
@@ -434,13 +436,13 @@ pub(super) mod tests {
         }
     }
 
-    /// The same with so many accesses of local memory, which move so many bytes by loops.
+    /// Sets the accesses of local memory, and the bytes that they move, weighted by loops.
     pub(super) fn of_arrays(stack_traffic: u64, local: u32, figures: Figures) -> Figures {
         let sass = Sass { stack_traffic, local, ..figures.sass };
         Figures { sass, ..figures }
     }
 
-    /// The same seed gives the same search, another one another.
+    /// The same seed gives the same search, another seed another search.
     #[test]
     fn seeds() {
         let search = |seed| {
@@ -462,8 +464,8 @@ pub(super) mod tests {
         assert_ne!(search(1), search(2));
     }
 
-    /// What is worse than stock in anything is never the best, nor what ptxas refuses; without anything better, stock
-    /// is.
+    /// A variant that is worse than stock in any figure is never the best, and neither is a refused one. Without a
+    /// better variant, stock is the best.
     #[test]
     fn stock_is_the_worst_that_comes_out() {
         let mut kernel = kernel();
@@ -477,7 +479,7 @@ pub(super) mod tests {
         assert_eq!(kernel.best(&objective(0)), (variant, figures(8, 32, 480)));
     }
 
-    /// The course of a search never gets worse, begins with stock and ends with the best.
+    /// The course of a search never gets worse, begins with stock and ends with the best variant.
     #[test]
     fn courses_end_with_the_best() {
         let mut kernel = kernel();
@@ -492,7 +494,7 @@ pub(super) mod tests {
         assert_eq!(course.last(), Some(&kernel.best(&objective(0)).1));
     }
 
-    /// What ptxas said of the same PTX holds for every variant that makes it.
+    /// ptxas's result for a PTX applies to every variant with the same PTX.
     #[test]
     fn same_ptx_same_figures() {
         let mut kernel = kernel();

@@ -1,9 +1,9 @@
-//! Which variant to try next.
+//! The choice of the next variant to try.
 //!
-//! First the defaults and most orders. Then, from the best that was found, what is near it: loads in inline assembly
-//! that move or not, one of LLVM's optimisations less or more, spills to shared memory, limits on registers that cost
-//! no warp or win one, other names, copies left alone, values computed again; and small changes of good orders at
-//! random, for as long as the effort lasts. What is tried depends on the figures and the seed alone.
+//! The defaults and most orders come first. Then follow neighbours of the best variant: loads in inline assembly that
+//! may be reordered or not, one LLVM optimisation less or more, spills to shared memory, register limits that cost no
+//! warp or gain one, other register names, copies that are not coalesced, rematerialised values. Random perturbations
+//! of good orders follow until the effort is spent. The sequence depends only on the figures and the seed.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -19,19 +19,19 @@ use crate::tune::recipe::KEPT_WAYS;
 use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
-/// How many orders are tried on every kernel; of the others, what is near the best.
+/// The number of orders that are tried on every kernel. The others are tried near the best variant.
 const FIRST_ORDERS: usize = 6;
 
-/// A way of keeping values in shared memory.
+/// A way to spill values to shared memory.
 struct Way {
     /// Registers that are left to ptxas.
     slack: u32,
-    /// Whether values move in loops, by the name of the option.
+    /// Whether values are stored and reloaded inside loops, by the name of the option.
     in_loops: &'static str,
     /// The most values.
     values: Option<u32>,
-    /// The most words, in quarters of the words that ptxas spills. A word that goes is stored and loaded once at least, so
-    /// that more than twice as many never pay.
+    /// The most words, in quarters of the words that ptxas spills. Each spilled word is stored and loaded at least
+    /// once, so more than twice as many never pay.
     quarters: Option<u32>,
     /// How values are stored and loaded.
     accesses: Accesses,
@@ -40,7 +40,7 @@ struct Way {
 /// How values are stored and loaded.
 #[derive(Clone, Copy)]
 enum Accesses {
-    /// Each for itself.
+    /// Each value by itself.
     Single,
     /// One load for all reads that it can serve.
     Hoisted,
@@ -48,8 +48,8 @@ enum Accesses {
     Wide,
 }
 
-/// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
-/// and more of them cost what these gain.
+/// The tried ways, in this order. The best way depends on the kernel. Often three or five values are enough, and the
+/// cost of more values cancels their gain.
 const WAYS: [Way; KEPT_WAYS] = [
     Way { slack: 24, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
     Way { slack: 24, in_loops: "on", values: None, quarters: Some(5), accesses: Accesses::Single },
@@ -60,13 +60,13 @@ const WAYS: [Way; KEPT_WAYS] = [
     Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
-/// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
+/// Returns the variants for every kernel that come first. [Others](behind_choices_ahead) follow.
 pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
     match choices {
         // Recipes come first.
         Choices::Nothing => VecDeque::new(),
         Choices::CodeGeneration => behind_choices_ahead(stock),
-        // What is inlined and unrolled changes most of all, and the rest depends on it.
+        // Inlining and unrolling have the largest effects, and the other choices depend on them.
         Choices::All => {
             let ahead = Ahead::CHOICES.map(|ahead| Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
             iter::once(Variant::DEFAULT).chain(ahead).collect()
@@ -74,24 +74,24 @@ pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
     }
 }
 
-/// What is tried on every kernel of LLVM IR, with the best of what is chosen ahead of LLVM's optimisations. Where something
-/// spills, orders bring the most, and hoisting; elsewhere fewer optimisations do.
+/// Returns the variants for every kernel of LLVM IR, which are combined with the best choice before LLVM's
+/// optimisations. If the kernel spills, orders and hoisting help most. Otherwise, fewer optimisations do.
 pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
     let toggled = toggles.iter().map(|&toggle| Variant::DEFAULT.optimised(base.toggled(toggle)));
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0).optimised(base));
-    // Of all orders `eager` gains most where loads may move.
+    // Of all orders, `eager` gains most if loads may be reordered.
     let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
-    // Where they change nothing, the text is that of what comes first, and that costs no run.
+    // If packed bits change nothing, the PTX equals that of the previous variant, and costs no run.
     let with_bits = spills.then(|| Variant::DEFAULT.optimised(base).with_bits("on"));
-    // The default is one of the orders, too; what was proposed is not proposed again.
+    // The default is one of the orders, too. A proposed variant is not proposed again.
     iter::once(Variant::DEFAULT).chain(toggled).chain(with_bits).chain(orders).chain(with_loads).collect()
 }
 
-/// What is tried on every kernel of PTX: predicates as bits, orders, and of those that gain most the same with values computed
-/// again.
+/// Returns the variants for every kernel of PTX: packed predicates, orders, and the most helpful orders with
+/// rematerialised values.
 pub(super) fn first_of_text() -> VecDeque<Variant> {
     let unordered = [Variant::DEFAULT, Variant::DEFAULT.with_bits("on")].into_iter();
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
@@ -99,7 +99,7 @@ pub(super) fn first_of_text() -> VecDeque<Variant> {
     unordered.chain(orders).chain(again).collect()
 }
 
-/// One of each in turn, for as long as there are both.
+/// Interleaves two sequences and appends the rest of the longer.
 pub(super) fn in_turn<T>(ones: impl IntoIterator<Item = T>, others: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut others = others.into_iter();
     let mut all: Vec<T> = ones.into_iter().flat_map(|one| iter::once(one).chain(others.next())).collect();
@@ -112,8 +112,8 @@ impl Kernel {
         self.choices != Choices::Nothing
     }
 
-    /// Fills the queue: where there is other compilers' code with what is tried on all of it, behind the choices ahead of
-    /// LLVM's optimisations with what is tried on every kernel, then with what is near the best.
+    /// Fills the queue: first with variants of all compilers' code if there is any, after the choices before LLVM's
+    /// optimisations with the variants for every kernel, then with neighbours of the best.
     pub(super) fn fill_queue(&mut self, objective: &Objective) {
         if !std::mem::replace(&mut self.has_ranked, true) {
             self.queue.extend(self.of_compilers(objective));
@@ -132,20 +132,21 @@ impl Kernel {
         let mut around = self.near(objective, &effects, &best, &figures, &orders);
         let mut base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         if let Some((variant, figures)) = self.least_accesses_for_spills(objective, &figures) {
-            // What it spills is little beside what it saves: half of what is tried is to spare that.
+            // Its spills are few compared with its savings. Half of the tried variants aim to remove them.
             let others = std::mem::replace(&mut around, self.near(objective, &effects, variant, &figures, &orders));
             around = in_turn(around, others);
             base = if self.perturbed.is_multiple_of(2) { variant } else { base };
         }
         let base = base.clone();
         self.perturbed += 1;
-        // A new seed each time, and one that no other `--seed` gives.
+        // The seed is new each time, and does not occur with another `--seed`.
         let seed = objective.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
         around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
     }
 
-    /// What is near a variant, and was not in vain elsewhere; if all of it was, all.
+    /// Returns neighbours of a variant, without changes that have not helped before. If no others are left, all
+    /// neighbours.
     fn near(
         &self,
         objective: &Objective,
@@ -161,7 +162,7 @@ impl Kernel {
         if near.is_empty() { self.around(objective, base, figures, orders, is_new) } else { near }
     }
 
-    /// What is near a variant, as far as it is wanted. `orders` are the variants that were judged, best first.
+    /// Returns the wanted neighbours of a variant. `orders` are the judged variants, the best first.
     fn around(
         &self,
         objective: &Objective,
@@ -170,7 +171,7 @@ impl Kernel {
         orders: &[Variant],
         is_wanted: impl Fn(&Variant) -> bool,
     ) -> Vec<Variant> {
-        // LLVM's optimisations are those of our own code.
+        // LLVM's optimisations apply only to this build's own code.
         let has_optimisations = self.has_optimisations() && base.compiler() == 0;
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
@@ -182,11 +183,11 @@ impl Kernel {
         if let Some(other) = orders.iter().find(|variant| *variant != base) {
             around.extend(self.limits(objective, other, figures));
         }
-        // Whether a limit costs spills depends on the order more than on what it cost before.
+        // Whether a limit causes spills depends more on the order than on the spills so far.
         around.retain(|variant| !self.proposed.contains(variant));
         let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
         let registers = registers.map(|(names, coalesces)| base.with_registers(names, coalesces));
-        // Of all that is near these help the fewest kernels of LLVM IR. In PTX, ptxas seldom notices names and copies.
+        // These neighbours help the fewest kernels of LLVM IR. In PTX, ptxas seldom reacts to names and copies.
         let orders_and_values = Variant::orders()
             .skip(FIRST_ORDERS)
             .map(|order| base.with_order(order, 0))
@@ -196,20 +197,21 @@ impl Kernel {
         } else {
             around.extend(orders_and_values.chain(registers).filter(&is_wanted));
         }
-        // A small effort is to see some of everything. What changes nothing costs no run.
+        // A small effort should cover all kinds of changes. Variants without a change cost no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
-        // What bits spare adds to what an order does.
+        // The savings of packed bits add to those of an order.
         if base.bits() != Variant::DEFAULT.bits() {
             let ordered = orders.iter().filter(|variant| variant.has_order()).take(2);
             let with_bits = ordered.map(|order| order.with_bits(base.bits()));
             around.extend(with_bits.filter(&is_wanted));
         }
         let toggled = Optimisations::TOGGLES.map(|toggle| base.optimised(base.optimisations().toggled(toggle)));
-        // Without an order no load moves.
+        // Without another order, no load moves.
         let loads = base.has_order().then(|| base.toggled_assembly_loads());
         let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
         around.extend(toggled.filter(&is_wanted).take(3));
-        // Where these change nothing, the text is the same, and that costs no run. Where they change something, they help the fewest.
+        // If these change nothing, the PTX is the same and costs no run. If they change something, they help the fewest
+        // kernels.
         let bits = ["on", "off"].map(|bits| base.with_bits(bits));
         let other_name = self.may_have_other_name.then(|| base.toggled_name());
         around.extend(other_name.into_iter().filter(&is_wanted));
@@ -219,8 +221,8 @@ impl Kernel {
         around
     }
 
-    /// An order with predicates as bits where bits alone have spared a tenth of the spills or more, and may count: what they spare
-    /// adds to what an order does.
+    /// Adds packed predicates to a variant with an order, if packed predicates alone have saved at least a tenth of the
+    /// spills and are admissible. The savings of both add up.
     pub(super) fn with_sparing_bits(&self, objective: &Objective, variant: Variant) -> Variant {
         let default = Variant::DEFAULT.bits();
         if !variant.has_order() || variant.kept().is_some() || variant.bits() != default {
@@ -235,8 +237,8 @@ impl Kernel {
         if self.judged().any(spares) { variant.with_bits("on") } else { variant }
     }
 
-    /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
-    /// value that pays by itself and outside of loops. `None` where it is not known how the kernel is launched.
+    /// Returns spill options for the kernel's limits: all registers that a block may have, each value that is
+    /// profitable by itself, outside of loops. `None` if the launch is unknown.
     pub(super) fn kept(&self, objective: &Objective) -> Option<SpillOptions> {
         let (threads, dynamic_shared) = (self.most_threads()?, self.block.dynamic_shared?);
         let registers = objective.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
@@ -247,15 +249,16 @@ impl Kernel {
         Some(SpillOptions { threads, limit, ..SpillOptions::for_registers(registers, dynamic_shared) })
     }
 
-    /// The most threads of a block: those that somebody says, or those of the largest block that stock can be launched with.
+    /// Returns the most threads of a block: as stated, or of the largest block with which stock can be launched.
     pub(super) fn most_threads(&self) -> Option<u32> {
         let largest = self.stock.blocks.largest() * WARP_SIZE;
         self.block.threads.or(Some(largest).filter(|&threads| threads > 0))
     }
 
-    /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
+    /// Returns the default and the best variant with values spilled to shared memory, if the best spills and the block
+    /// size is known.
     pub(super) fn with_kept_values(&self, objective: &Objective, best: &Variant, figures: &Figures) -> Vec<Variant> {
-        // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
+        // Spilling to shared memory saves other values than an order does, so it is also tried with LLVM's own order.
         let default = Variant::DEFAULT.on_code_of(best.compiler());
         let ways = (0..WAYS.len()).filter_map(|way| self.kept_by(objective, way, figures));
         let of = |base: &Variant, kept: &SpillOptions| base.with_kept_values(kept.clone());
@@ -267,18 +270,18 @@ impl Kernel {
         ways.take(if self.perturbed == 0 { 3 } else { 1 }).collect()
     }
 
-    /// How values are kept by one of the ways, in a variant that spills so much; `None` where nothing is spilled, or the size of
-    /// its blocks is not known.
+    /// Returns spill options by one of the ways, for a variant with these spills. `None` if nothing is spilled, or if
+    /// the block size is unknown.
     pub(super) fn kept_by(&self, objective: &Objective, way: usize, figures: &Figures) -> Option<SpillOptions> {
         let (kept, threads) = (self.kept(objective)?, self.most_threads()?);
-        // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
+        // If ptxas takes fewer registers to gain warps, the kernel spills more than fits into shared memory.
         if figures.spill_bytes() == 0 || figures.ptxas_report.registers + ROUNDING < kept.registers {
             return None;
         }
         let Way { slack, in_loops, values, quarters, accesses } = WAYS[way];
         let spilled = figures.spill_bytes().div_ceil(8);
         let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
-        // More than a kernel may have at all is no limit.
+        // A limit above the most that a kernel may have is no limit.
         let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
         let limit = limit.into_iter().chain(kept.limit).min();
         let hoists = matches!(accesses, Accesses::Hoisted);
@@ -296,7 +299,7 @@ mod tests {
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::ptxas_output::{PtxasReport, Sass};
 
-    /// Variants differ from each other, the defaults come first, and all orders are among the first.
+    /// All variants differ from each other, the defaults come first, and all orders are among the first variants.
     #[test]
     fn never_the_same_twice() {
         let mut kernel = kernel();
@@ -313,7 +316,7 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..9].contains(&told(order))));
     }
 
-    /// Where bits spare spills, orders have them, too.
+    /// If packed bits save spills, orders have them, too.
     #[test]
     fn orders_with_bits() {
         let mut kernel = kernel();
@@ -328,8 +331,8 @@ mod tests {
         assert!(orders.clone().count() > 5 && orders.clone().all(|variant| variant.bits() == "on"), "{seen:?}");
     }
 
-    /// Each of LLVM's optimisations is left out or added once, one at a time. Where one is best left out, those go with it that
-    /// are new, and those that changed nothing before do not.
+    /// Each LLVM optimisation is left out or added once, one at a time. If leaving out one is best, new ones are
+    /// combined with it, and ones that changed nothing before are not.
     #[test]
     fn toggles() {
         let mut kernel = kernel();
@@ -356,7 +359,7 @@ mod tests {
         assert!(!toggles[..4].iter().any(again), "{tried:?}");
     }
 
-    /// Where nothing spills, what helps then comes ahead of the orders.
+    /// If nothing spills, the choices that help such kernels come before the orders.
     #[test]
     fn toggles_first() {
         let mut kernel = kernel_with(figures(0, 32, 500));
@@ -367,7 +370,7 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
     }
 
-    /// PTX is tried without LLVM's optimisations, in all orders, and with values computed again.
+    /// PTX is tried without LLVM's optimisations, with all orders, and with rematerialised values.
     #[test]
     fn variants_of_text() {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
@@ -386,8 +389,8 @@ mod tests {
         assert!(Variant::remats().all(|remat| seen.iter().any(|variant| *variant == variant.with_remat(remat))));
     }
 
-    /// Where nobody says how large blocks are, values are kept for the largest for which stock has registers, in what costs no
-    /// warp with any size of blocks.
+    /// If the block size is unknown, values are spilled for the largest block for which stock has registers, with slots
+    /// that cost no warp at any block size.
     #[test]
     fn kept_for_the_largest_block() {
         let unknown = Block { threads: None, says_threads: false, dynamic_shared: Some(0) };
@@ -403,7 +406,7 @@ mod tests {
         assert_eq!(with(Block { threads: Some(128), says_threads: true, ..unknown }), Some((255, None, None)));
     }
 
-    /// Spills to shared memory are tried where there are spills and the kernel allows it, and else nowhere.
+    /// Spills to shared memory are tried only if there are spills and the kernel allows it.
     #[test]
     fn spills_to_shared() {
         for (spills, allowed, expected) in [(100, true, true), (0, true, false), (100, false, false)] {

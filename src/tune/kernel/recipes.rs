@@ -1,4 +1,4 @@
-//! What recipes make of a kernel, and which one comes next: the one that is expected to gain most.
+//! Recipes on a kernel, and the choice of the next one: the recipe with the largest expected gain.
 
 use super::Kernel;
 use crate::tune::figures::Figures;
@@ -10,26 +10,26 @@ use crate::tune::objective::Objective;
 use crate::tune::recipe::{Base, Recipe, Step};
 use crate::tune::variant::Variant;
 
-/// The recipes that a kernel was given, by their numbers, each with what it made of it.
+/// The applied recipes of a kernel by number, each with the variant that it made.
 pub(super) type AppliedRecipes = Vec<(usize, Variant)>;
 
-/// A recipe that may come next.
+/// A recipe that may be next.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Candidate {
     number: usize,
     pub(super) step: Step,
     pub(super) variant: Variant,
-    /// By how much it is expected to improve on the best, as a share of the time of stock.
+    /// The expected improvement on the best, as a fraction of stock's time.
     pub(super) improvement: f64,
 }
 
 impl Kernel {
-    /// The numbers of the recipes that have made a variant.
+    /// Returns the numbers of the recipes that have made a variant.
     pub fn recipes_of(&self, variant: &Variant) -> impl Iterator<Item = usize> {
         self.applied_recipes.iter().filter(move |(_, made)| made == variant).map(|(number, _)| *number)
     }
 
-    /// The number of the look that has found the values that a variant keeps, if one has.
+    /// Returns the number of the inspection that found the values that a variant spills, if any.
     pub fn inspection_of(&self, variant: &Variant) -> Option<usize> {
         let recipes = Recipe::all();
         let mut inspections =
@@ -40,7 +40,7 @@ impl Kernel {
             .map(|(number, _)| *number)
     }
 
-    /// What is known of the kernel ahead of any run.
+    /// Returns what is known of the kernel before any run.
     pub fn traits(&self, objective: &Objective) -> Traits {
         let stock = &self.stock;
         Traits {
@@ -57,12 +57,12 @@ impl Kernel {
         }
     }
 
-    /// What the best recipes gained on kernels like this one, on average.
+    /// Returns the mean gain of the best recipes on kernels like this one.
     pub fn hope(&self, objective: &Objective) -> f64 {
         Neighbours::new(Experience::shipped(), &self.traits(objective)).hope()
     }
 
-    /// What a variant gains by the formula; nothing where it may not win.
+    /// Returns a variant's gain by the formula. 0 if it may not win.
     fn gain_of(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> f64 {
         let counts = |of: &Figures| Counts {
             spill_cost: of.spill_cost() as f64,
@@ -72,8 +72,8 @@ impl Kernel {
         if self.is_admissible(objective, variant, figures) { gain(&counts(&self.stock), &counts(figures)) } else { 0.0 }
     }
 
-    /// What each recipe of which something is known has gained. Of a look, that is the gain of the best variant that keeps what was
-    /// found.
+    /// Returns the gain of each recipe with a known result. The gain of an inspection is that of the best variant that
+    /// spills the values found.
     fn observed(&self, objective: &Objective) -> Vec<(usize, f64)> {
         let gain = |variant: &Variant, figures: Figures| self.gain_of(objective, variant, &figures);
         let recipes = Recipe::all();
@@ -88,7 +88,7 @@ impl Kernel {
         self.applied_recipes.iter().filter_map(observed).collect()
     }
 
-    /// The recipes that may come next, those first that are expected to gain most; of equals in the order of the list.
+    /// Returns the recipes that may be next, the largest expected gain first, equal ones in the order of the list.
     /// O(recipes · recorded kernels).
     pub(super) fn candidates(&self, objective: &Objective) -> Vec<Candidate> {
         let mut neighbours = Neighbours::new(Experience::shipped(), &self.traits(objective));
@@ -114,12 +114,12 @@ impl Kernel {
         candidates
     }
 
-    /// Notes that a recipe is tried.
+    /// Marks a recipe as tried.
     pub(super) fn give(&mut self, candidate: &Candidate) {
         self.applied_recipes.push((candidate.number, candidate.variant.clone()));
     }
 
-    /// What a recipe makes of this kernel now, of which this is the best variant; nothing where it has nothing to change.
+    /// Applies a recipe to this kernel, with this best variant. `None` if it has nothing to change.
     fn prepared(&self, objective: &Objective, recipe: Recipe, best: &(Variant, Figures)) -> Option<Variant> {
         let (base, figures) = match recipe.base {
             Base::Text => (Variant::DEFAULT, self.default().unwrap_or(self.stock)),
@@ -147,7 +147,7 @@ impl Kernel {
         (variant != base || matches!(recipe.step, Step::Default | Step::InspectSpills)).then_some(variant)
     }
 
-    /// The most registers that cost no warp, where ptxas takes fewer and spills.
+    /// Returns the most registers that cost no warp, if ptxas takes fewer and spills.
     fn limit_at_no_cost(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
         let limits =
             self.limits(objective, &Variant::DEFAULT, figures).into_iter().filter_map(|variant| variant.limit());
@@ -169,7 +169,8 @@ mod tests {
         Kernel::new("k", "0", block, figures(spills, 32, 500), "stock".into(), Choices::Nothing)
     }
 
-    /// Searches to the end, where each text costs what `outcome` says. What was judged, in this order.
+    /// Runs a search to the end, with the figures that `outcome` returns for each PTX. Returns the judged variants in
+    /// order.
     fn searched(kernel: &mut Kernel, runs: usize, outcome: impl Fn(&Variant) -> Figures) -> Vec<Variant> {
         let mut judged = Vec::new();
         answered(kernel, runs, |question| match question {
@@ -189,7 +190,7 @@ mod tests {
         judged
     }
 
-    /// Each recipe is tried once where all are wanted, and no variant twice.
+    /// Each recipe is tried once if all are wanted, and no variant twice.
     #[test]
     fn all_recipes() {
         let mut kernel = text(400);
@@ -206,7 +207,8 @@ mod tests {
         assert!(orders >= 10 && judged.len() > 30, "{} of {}", orders, judged.len());
     }
 
-    /// A share of work bounds what is tried, whatever comes of it, and a larger one begins in the same way.
+    /// A share of the effort bounds the tried variants, whatever their results. A larger share begins with the same
+    /// variants.
     #[test]
     fn a_share_of_work() {
         let of = |runs: u64| {
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(few[..1], more[..1]);
     }
 
-    /// Where nothing comes of what gains most on such kernels, a search ends ahead of its share.
+    /// If the recipes that gain most on such kernels gain nothing, a search ends before its share is spent.
     #[test]
     fn nothing_to_expect() {
         let mut kernel = text(0);

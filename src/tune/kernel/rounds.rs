@@ -1,4 +1,5 @@
-//! The rounds of a kernel: each asks for the texts of a few variants, then for the figures of those texts that are new.
+//! The rounds of a kernel's search. Each round asks for the PTX of a few variants, then for the figures of the PTX that
+//! is new.
 
 use super::Kernel;
 use super::recipes::Candidate;
@@ -10,61 +11,61 @@ use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::recipe::Step;
 use crate::tune::variant::Variant;
 
-/// How many variants of a kernel are drawn from the same state of its search, whatever the number of threads, so that
-/// this number changes no result.
+/// The number of variants that are drawn from the same state of a kernel's search. It does not depend on the number of
+/// threads, so that this number changes no result.
 pub(in super::super) const ROUND: usize = 4;
 
-/// How often more variants are compiled than judged, at most: those that change nothing are not judged.
+/// The most compiled variants for each judged one. Variants that change nothing are not judged.
 pub(in super::super) const COMPILED_FOR_EACH: usize = 6;
 
-/// The same where a share of work bounds the search.
+/// The number of variants of a round if a share of the effort bounds the search.
 const ROUND_OF_A_SHARE: u64 = 2;
 
-/// The share of a kernel's work that is kept for the comparison of what wins with stock.
+/// The fraction of a kernel's share that is reserved for the comparison of the winner with stock.
 const COMPARED: f64 = 0.3;
 
-/// A run is worth its price where it is expected to save so much of the time of stock.
+/// The least expected improvement that is worth a run, as a fraction of stock's time.
 const LEAST_IMPROVEMENT: f64 = 0.0005;
 
-/// The same beyond what is in times of what ptxas takes for a file.
+/// The least expected improvement beyond the multiple of ptxas's time for a file.
 const LEAST_IMPROVEMENT_BEYOND: f64 = 0.002;
 
-/// How far a kernel has come.
+/// The progress of a kernel's search.
 #[derive(Default)]
 pub(super) struct Rounds {
-    /// How many variants were compiled, and how many judged.
+    /// The numbers of compiled and judged variants.
     compiled: usize,
     judged: usize,
-    /// What was spent, by rule.
+    /// The effort spent, estimated by rule.
     spent: Work,
-    /// What of the share of work is in times of what ptxas takes.
+    /// The part of the share that lies within the multiple of ptxas's time.
     in_times: Work,
-    /// How many times what it has to gain by default a run has to gain.
+    /// The required gain of a run, as a multiple of the default requirement.
     exactingness: f64,
-    /// Whether nothing is left that is expected to gain.
+    /// Whether no recipe is left with an expected gain.
     is_exhausted: bool,
-    /// How many runs count as spent because nobody expects anything of them.
+    /// Runs that count as spent because no gain is expected from them.
     spared: usize,
-    /// Whether the best has been drawn with turned loops, which is the last round.
+    /// Whether the best variant has been drawn with turned loops, which is the last round.
     has_turned_loops: bool,
-    /// Whether answers to this round come later.
+    /// Whether answers to this round are pending.
     waits: bool,
     /// The variant that is compared with stock.
     compared: Option<Variant>,
-    /// The variants whose machine code is looked at.
+    /// The variants whose machine code is inspected.
     inspected: Vec<Variant>,
-    /// The variants of this round whose texts are asked for.
+    /// The variants of this round whose PTX is asked for.
     drawn: Vec<Variant>,
-    /// The variants of this round whose texts are known.
+    /// The variants of this round whose PTX is known.
     attempts: Vec<Attempt>,
 }
 
 /// A variant of a round.
 struct Attempt {
     variant: Variant,
-    /// The fingerprint of its PTX; why there is none.
+    /// The fingerprint of its PTX, or why there is none.
     text: Result<String, NoAnswer>,
-    /// Whether it is the first with this PTX.
+    /// Whether it is the first variant with this PTX.
     is_new: bool,
 }
 
@@ -74,15 +75,15 @@ impl Rounds {
         self.spared += runs;
     }
 
-    /// How many runs are left of so many.
+    /// Returns how many of `runs` are left.
     fn left_of(&self, runs: usize) -> usize {
         runs.saturating_sub(self.judged + self.spared)
     }
 }
 
 impl Kernel {
-    /// What to find out next, all of it at once, where so many variants may be judged; nothing where the search is over,
-    /// or where answers come later. Asked again before it is told, it asks the same again.
+    /// Returns the next questions, all at once, if `runs` variants may be judged. No questions if the search is over or
+    /// answers are pending. Without answers in between, the next call returns the same questions.
     pub(in super::super) fn ask(&mut self, objective: &Objective, runs: usize) -> Vec<Question> {
         if self.rounds.waits {
             return Vec::new();
@@ -97,7 +98,7 @@ impl Kernel {
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
             let turned = self.best(objective).0.with_turned_loops();
-            // It may be a recipe's.
+            // A recipe may have proposed it already.
             let is_new = !self.proposed.contains(&turned) && self.is_left_out(&turned).is_none();
             self.rounds.drawn.extend(is_new.then_some(turned));
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
@@ -128,7 +129,7 @@ impl Kernel {
                 let width = self.width(runs);
                 for candidate in ahead.take(width) {
                     self.give(candidate);
-                    // Two recipes may make the same of it.
+                    // Two recipes may make the same variant.
                     if !self.proposed.contains(&candidate.variant) {
                         self.proposed.push(candidate.variant.clone());
                         self.rounds.drawn.push(candidate.variant.clone());
@@ -137,20 +138,20 @@ impl Kernel {
                 return self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect();
             }
             let widths = self.until_next_inspection().into_iter().chain(self.until_first_order());
-            // Recipes come behind what is to be tried ahead of them.
+            // Recipes follow after the queued variants.
             let ahead = self.queue.len() + self.inspections.queue.len();
             let most = if self.by_recipes && ahead > 0 { ahead.min(ROUND) } else { ROUND };
             let width = widths.min().unwrap_or(most).clamp(1, most);
             self.draw(objective, width, runs);
             if self.rounds.drawn.is_empty() {
-                // All that was left of the runs is spared.
+                // All remaining runs are saved by lessons.
                 return self.ask(objective, runs);
             }
         }
         self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
     }
 
-    /// Draws so many variants that are tried, as far as runs are left.
+    /// Draws up to `width` variants, as far as runs are left.
     fn draw(&mut self, objective: &Objective, width: usize, runs: usize) {
         while self.rounds.drawn.len() < width.min(self.rounds.left_of(runs)) {
             let variant = self.propose(objective);
@@ -161,7 +162,7 @@ impl Kernel {
         }
     }
 
-    /// Takes the answers to what was asked, in the order of the questions.
+    /// Takes the answers to the last questions, in the order of the questions.
     pub(in super::super) fn tell(&mut self, objective: &Objective, answers: Vec<Answer>) {
         let (mut judged, mut spilled) = (Vec::new(), Vec::new());
         for answer in answers {
@@ -183,14 +184,14 @@ impl Kernel {
         }
     }
 
-    /// Takes what came of the comparison that was asked for. One that was broken off says nothing.
+    /// Takes the result of the requested comparison. An interrupted comparison is ignored.
     fn take_compared(&mut self, objective: &Objective, compared: Option<Compared>) {
         if let (Some(variant), Some(compared)) = (self.rounds.compared.take(), compared) {
             self.note_comparison(objective, variant, compared);
         }
     }
 
-    /// Takes what was found of the variants that were to be looked at.
+    /// Takes the results of the requested inspections.
     fn take_spilled(&mut self, objective: &Objective, spilled: Vec<Result<Spilled, NoAnswer>>) {
         self.rounds.waits = spilled.contains(&Err(NoAnswer::Later));
         if self.rounds.waits {
@@ -205,7 +206,8 @@ impl Kernel {
         }
     }
 
-    /// How many variants are drawn at once: few where each run counts, so that the first tell of the others.
+    /// Returns the number of variants to draw at once. It is small if each run counts, so that the first results guide
+    /// the next variants.
     fn width(&self, runs: usize) -> usize {
         let left = self.rounds.left_of(runs).max(1);
         let affordable = |work: Work| work.0 / self.run().0.max(1);
@@ -213,13 +215,13 @@ impl Kernel {
         affordable.min(left)
     }
 
-    /// A run of ptxas on it.
+    /// Estimates a ptxas run on the kernel.
     pub fn run(&self) -> Work {
         Work::of_run([(self.stock.sass.instructions, self.stock.sass.stack_traffic > 0)])
     }
 
-    /// The recipes that come next, those first that are expected to gain most. In a share of work, none that is not worth its
-    /// price.
+    /// Returns the next recipes, the largest expected gain first. If a share of the effort bounds the search, recipes
+    /// that are not worth their price are left out.
     fn due_candidates(&self, objective: &Objective) -> Vec<Candidate> {
         let is_due = self.by_recipes && self.queue.is_empty() && self.inspections.queue.is_empty();
         if !is_due {
@@ -241,21 +243,21 @@ impl Kernel {
         candidates
     }
 
-    /// Whether nothing comes behind the recipes.
+    /// Whether nothing follows after the recipes.
     fn ends_with_recipes(&self) -> bool {
         let is_empty = self.queue.is_empty() && self.inspections.queue.is_empty();
         self.by_recipes && is_empty && (self.tries_all || self.work.is_some())
     }
 
-    /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
+    /// Returns how many variants of it are judged. One more is judged at the end: the best variant with turned loops.
     pub fn share_of(&self, run_limits: &RunLimits) -> usize {
         if self.is_for_loops_alone { 0 } else { run_limits.runs }
     }
 
-    /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what
-    /// gains more. The last run of it is for turned loops, where there are any.
+    /// Sets its share of the effort. `in_times` is the part within the multiple of ptxas's time. The rest exists for
+    /// small files and is spent only on larger expected gains. The last run is for turned loops, if there are any.
     ///
-    /// A run is worth its price where it is expected to gain `exactingness` times what it has to by default.
+    /// A run is worth its price if its expected gain is at least `exactingness` times the default requirement.
     pub fn give_work(&mut self, [in_times, work]: [Work; 2], exactingness: f64) {
         self.work = Some(work);
         self.rounds.exactingness = exactingness;
@@ -263,12 +265,12 @@ impl Kernel {
         self.rounds.has_turned_loops = !self.has_loops_to_turn || self.run() > work;
     }
 
-    /// Its share; `None` where runs are counted.
+    /// Returns its share. `None` if runs are counted.
     pub fn work(&self) -> Option<Work> {
         self.work
     }
 
-    /// Whether its share has paid for no run.
+    /// Whether its share was too small for any run.
     pub fn is_unpaid(&self) -> bool {
         self.work.is_some() && self.tried.is_empty()
     }
@@ -278,17 +280,17 @@ impl Kernel {
         work.times(1.0 - COMPARED).less(of_loops)
     }
 
-    /// What the comparison of what wins with stock may cost; `None` where runs are counted.
+    /// Returns what the comparison of the winner with stock may cost. `None` if runs are counted.
     pub fn work_of_comparison(&self) -> Option<Work> {
         self.work.map(|work| work.times(COMPARED))
     }
 
-    /// What is left for variants; `None` where runs are counted.
+    /// Returns what is left for variants. `None` if runs are counted.
     fn work_left(&self) -> Option<Work> {
         self.work.map(|work| self.work_of_variants(work).less(self.rounds.spent))
     }
 
-    /// Whether no further round begins, where so many variants may be judged, and one more with turned loops.
+    /// Whether no further round begins, if `runs` variants may be judged, and one more with turned loops.
     pub fn is_over(&self, runs: usize) -> bool {
         self.is_spent(runs) && self.rounds.has_turned_loops
     }
@@ -304,19 +306,19 @@ impl Kernel {
         self.rounds.drawn.is_empty() && self.rounds.attempts.is_empty()
     }
 
-    /// Whether answers come later, so that nothing more is asked.
+    /// Whether answers are pending, so that no more questions are asked.
     pub fn waits(&self) -> bool {
         self.rounds.waits
     }
 
-    /// How many variants were judged.
+    /// Returns the number of judged variants.
     pub fn runs(&self) -> usize {
         self.rounds.judged
     }
 
-    /// Notes the text of the next variant. PTX that is known, or that stands in the round already, is not judged.
+    /// Stores the PTX of the next variant. PTX that is known, or that is already in the round, is not judged.
     fn note_text(&mut self, text: Result<String, NoAnswer>) {
-        // Nobody asked for more.
+        // There are more answers than questions.
         let Some(variant) = self.rounds.drawn.get(self.rounds.attempts.len()).cloned() else { return };
         self.rounds.compiled += 1;
         self.rounds.spent += Work::of_passes(self.run());
@@ -327,7 +329,7 @@ impl Kernel {
         self.rounds.attempts.push(Attempt { variant, text, is_new });
     }
 
-    /// Ends the round. `judged` are the figures of the attempts that are new.
+    /// Ends the round. `judged` holds the figures of the new attempts.
     fn end_round(&mut self, objective: &Objective, judged: Vec<Result<Figures, NoAnswer>>) {
         let told = judged.iter().filter(|answer| **answer != Err(NoAnswer::BrokenOff)).count();
         self.rounds.judged += told;
@@ -336,7 +338,7 @@ impl Kernel {
         for Attempt { variant, text, is_new } in std::mem::take(&mut self.rounds.attempts) {
             match (text, if is_new { judged.next() } else { None }) {
                 (Ok(_), Some(Err(NoAnswer::BrokenOff))) | (Err(NoAnswer::BrokenOff), _) => {}
-                // The run of the first with this PTX was broken off.
+                // The run of the first variant with this PTX was interrupted.
                 (Ok(text), None) if self.known(&text).is_none() => {}
                 (Err(reason), _) => self.lose(variant, None, reason.to_string()),
                 (Ok(text), Some(Err(reason))) => self.lose(variant, Some(text), reason.to_string()),
@@ -352,7 +354,8 @@ mod tests {
     use super::*;
     use crate::tune::figures::tests::figures;
 
-    /// A run that was broken off tells nothing: its variant, and one with the same PTX, count as not tried and not as lost.
+    /// An interrupted run gives no result: its variant, and other variants with the same PTX, count neither as tried
+    /// nor as failed.
     #[test]
     fn broken_off_is_not_tried() {
         let mut kernel = kernel();

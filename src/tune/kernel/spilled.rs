@@ -1,7 +1,7 @@
-//! Values that ptxas spills, kept in shared memory instead: which these are, its machine code tells.
+//! Values that ptxas spills, found in its machine code, and spilled to shared memory instead.
 //!
-//! ptxas finds registers for all but the values that it spills. Those values, and no others, are moved then; what is left to
-//! ptxas is what it has found room for already.
+//! ptxas finds registers for all values that it does not spill. Only its spilled values are moved, so ptxas has already
+//! found room for all others.
 
 use std::collections::VecDeque;
 
@@ -14,59 +14,61 @@ use crate::tune::question::Spilled;
 use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
-/// How many variants' machine code is looked at ahead of all else that is near the best.
+/// The number of inspected variants before other neighbours of the best are tried.
 const FIRST_INSPECTIONS: usize = 4;
 
-/// How many are looked at at first, at once.
+/// The number of variants that are inspected first, at once.
 const AT_FIRST: usize = 2;
 
-/// Spills are worth a look that need so many times the room for slots, at most: what costs most gets the room.
+/// Spills are worth an inspection if they need at most this multiple of the room for slots. The most expensive values
+/// get the room.
 const MOST_FOR_ROOM: u64 = 8;
 
-/// A variant whose values are worth keeping has at most so many hundredths more instructions than stock.
+/// A variant is worth an inspection if it has at most this percentage of stock's instructions.
 const MOST_HUNDREDTHS: u32 = 102;
 
-/// Longer code is not looked at: the disassembler's table of it has hundreds of bytes for each instruction.
+/// Longer code is not inspected. The disassembler's table has hundreds of bytes for each instruction.
 const MOST_INSTRUCTIONS: u32 = 100_000;
 
-/// Whether values move in loops, and the most bytes of a store or load: how they are kept first, and then if that asks for it.
+/// Whether values are stored and reloaded inside loops, and the most bytes of one access: for the first way, and for
+/// the ways that follow if the result suggests them.
 const FIRST_WAY: (&str, u32) = ("on", 4);
-/// Wide accesses spare instructions, and need registers beside each other.
+/// Wide accesses save instructions, but need adjacent registers.
 const WIDE: (&str, u32) = ("on", 16);
-/// What ptxas spills outside of a loop may be computed in it, and move in every turn.
+/// A value that ptxas spills outside of a loop may be computed inside it, and would be stored in every iteration.
 const OUTSIDE: (&str, u32) = ("auto", 4);
 
-/// Where stock spills nothing, so few values are kept by what they cost if those that ptxas spills do not do: more of them take
-/// registers for the accesses.
+/// If stock spills nothing, this number of values is chosen by cost, if ptxas's own spilled values do not suffice. More
+/// values would need registers for their accesses.
 const FEW: u32 = 5;
 const SLACK_OF_FEW: u32 = 24;
 
-/// What was looked at, and what came of it.
+/// Inspected variants, and the variants that follow from them.
 #[derive(Default)]
 pub(super) struct SpillInspections {
-    /// The variants whose machine code was looked at.
+    /// The inspected variants.
     seen: Vec<Variant>,
-    /// What is tried ahead of all else.
+    /// Variants that are tried before all else.
     pub(super) queue: VecDeque<Variant>,
-    /// Wide accesses of what was kept, to be tried next if they are asked for.
+    /// Variants with wide accesses, to be tried next if the results suggest them.
     wide: VecDeque<Variant>,
-    /// What is tried if it is asked for when there is nothing more to look at.
+    /// Variants that are tried if the results suggest them, once nothing is left to inspect.
     later: VecDeque<Variant>,
 }
 
 impl SpillInspections {
-    /// How many variants were looked at.
+    /// Returns the number of inspected variants.
     pub(super) fn count(&self) -> usize {
         self.seen.len()
     }
 }
 
 impl Kernel {
-    /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
-    /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.
+    /// Returns the variants to inspect, with LLVM's register names. Inspections are due once all variants for every
+    /// kernel are tried, or once half of the runs are spent. Empty if no inspection is due.
     pub(super) fn to_inspect(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
         let most = (FIRST_INSPECTIONS + self.perturbed as usize).saturating_sub(self.inspections.seen.len());
-        // Behind the choices ahead of LLVM's optimisations, the orders are to come.
+        // After the choices before LLVM's optimisations, the orders are still to come.
         let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
         let is_due = self.inspections.queue.is_empty() && (has_tried_all || is_half_over);
         if !is_due || !self.can_inspect() {
@@ -77,7 +79,7 @@ impl Kernel {
             stock.chain(self.judged_once()).filter(|(_, figures)| self.may_pay_to_inspect(figures)).collect();
         let is_new = |variant: &Variant| !self.inspections.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
-        // What was kept is worth more of it where it spared most.
+        // The variant whose spilled values saved most deserves more spilled values.
         let kept = worth.iter().filter(|(variant, _)| !variant.named().is_empty() && is_new(variant));
         let least = kept.min_by_key(|(_, figures)| figures.spill_bytes());
         let least = least.filter(|(variant, figures)| figures.spill_bytes() < self.spilled_before(variant));
@@ -87,12 +89,12 @@ impl Kernel {
         if !self.inspections.seen.is_empty() && self.perturbed == 0 {
             return Vec::new();
         }
-        // What spills no more than fits may spill nothing then, and the fewest instructions count.
+        // If all spilled values fit into slots, nothing may be spilled then, and the fewest instructions count.
         let fitting = worth.iter().filter(|(_, figures)| self.slot_bytes(figures) <= u64::from(SHARED_PER_BLOCK));
         let shortest = fitting.min_by_key(|(_, figures)| figures.sass.instructions);
         let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
         let by_rank = shortest.chain(self.ranked(objective, worth.iter().copied()));
-        // What spills alike spills the same values.
+        // Variants with equal spill figures spill the same values.
         let spills = |variant: &Variant| self.figures(variant).map(|figures| spills(&figures));
         let mut found: Vec<Variant> = Vec::new();
         let mut seen: Vec<_> = self.inspections.seen.iter().filter_map(spills).collect();
@@ -106,7 +108,7 @@ impl Kernel {
         found
     }
 
-    /// How many variants are to be drawn at once, so that what is found of them tells what to look at next.
+    /// Returns how many variants are drawn at once, so that their results decide the next inspection.
     pub(super) fn until_next_inspection(&mut self) -> Option<usize> {
         if self.inspections.queue.is_empty() {
             let later = std::mem::take(&mut self.inspections.later);
@@ -120,7 +122,7 @@ impl Kernel {
         }
     }
 
-    /// A variant whose machine code is worth a look by itself, and was not looked at.
+    /// Returns the variant to inspect if its machine code is worth an inspection and was not inspected yet.
     pub(super) fn variant_to_inspect(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
         let variant = variant.with_registers(Names::Llvm, variant.coalesces());
         let is_worth =
@@ -128,13 +130,13 @@ impl Kernel {
         is_worth.then_some(variant)
     }
 
-    /// Whether somebody can tell what is spilled, and slots are possible.
+    /// Whether spilled values can be found, and slots are possible.
     fn can_inspect(&self) -> bool {
         self.may_be_inspected && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
     }
 
-    /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock. Where stock has
-    /// nothing in local memory, slots cost more than that.
+    /// Whether a good part of the spilled values fits into shared memory, and little else is worse than in stock. If
+    /// stock does not access local memory, slots cost more.
     fn may_pay_to_inspect(&self, figures: &Figures) -> bool {
         let most = u64::from(self.stock.sass.instructions) * u64::from(MOST_HUNDREDTHS);
         figures.spill_bytes() > 0
@@ -145,12 +147,13 @@ impl Kernel {
             && 100 * u64::from(figures.sass.instructions) <= most
     }
 
-    /// Bytes of slots for all that is spilled, if no two values share one.
+    /// Returns the bytes of slots for all spilled values if no two values share a slot.
     fn slot_bytes(&self, figures: &Figures) -> u64 {
         u64::from(figures.ptxas_report.spill_store_bytes) * u64::from(self.most_threads().unwrap_or_default())
     }
 
-    /// Notes what a look at a variant found, and proposes ways of keeping the values that ptxas spills in it.
+    /// Stores the result of an inspection, and proposes ways to spill the values to shared memory that ptxas spills in
+    /// the variant.
     pub(super) fn note_spilled(&mut self, objective: &Objective, variant: Variant, spilled: Option<Spilled>) {
         self.inspections.seen.push(variant.clone());
         let Some(Spilled { registers: spilled, text, figures }) = spilled else { return };
@@ -176,7 +179,7 @@ impl Kernel {
         }
     }
 
-    /// Proposes wide accesses, if the last values that were kept ask for them.
+    /// Proposes wide accesses if the results of the last spilled values suggest them.
     pub(super) fn propose_wide(&mut self) {
         if self.inspections.queue.is_empty() {
             let wide = std::mem::take(&mut self.inspections.wide);
@@ -188,7 +191,7 @@ impl Kernel {
         variants.into_iter().filter(|variant| self.is_asked_for(variant)).collect()
     }
 
-    /// Whether what came of the first way of keeping the same values asks for another one.
+    /// Whether the result of the first way to spill the same values suggests another way.
     fn is_asked_for(&self, variant: &Variant) -> bool {
         let Some(kept) = variant.kept() else { return false };
         if kept.named.is_empty() {
@@ -207,7 +210,8 @@ impl Kernel {
         }
     }
 
-    /// The bytes that stock spills; where it spills nothing, those of the variant without the values that it keeps.
+    /// Returns the bytes that stock spills. If stock spills nothing, the bytes that the variant spills without its own
+    /// spilling.
     fn spilled_before(&self, variant: &Variant) -> u32 {
         if self.stock.spill_bytes() > 0 {
             return self.stock.spill_bytes();
@@ -216,7 +220,7 @@ impl Kernel {
     }
 }
 
-/// What is equal where ptxas spills the same values, nearly always.
+/// Returns the figures that are nearly always equal if ptxas spills the same values.
 fn spills(figures: &Figures) -> (u32, u32, u64, u32) {
     (
         figures.ptxas_report.spill_store_bytes,
@@ -238,8 +242,8 @@ mod tests {
 
     const BLOCK: Block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
 
-    /// What is asked of a kernel of PTX in a search of so many runs: the variants that were looked at, and those judged. Each
-    /// order spills less than the one before and takes an instruction more, and `spilled` is found at every look.
+    /// Searches a kernel of PTX with this number of runs, and returns the inspected and the judged variants. Each order
+    /// spills less than the one before and takes one instruction more. Every inspection finds `spilled`.
     fn searched(block: Block, stock: Figures, choices: Choices, spilled: &[&str], runs: usize) -> [Vec<Variant>; 2] {
         let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), choices);
         if choices == Choices::Nothing {
@@ -264,8 +268,8 @@ mod tests {
         [inspected, judged]
     }
 
-    /// Once the first orders are judged, the variant with the fewest instructions and the one that spills least are looked at,
-    /// and the values that they spill are kept.
+    /// After the first orders, the variant with the fewest instructions and the one with the fewest spills are
+    /// inspected, and their spilled values are moved to shared memory.
     #[test]
     fn spilled_values_are_kept() {
         let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), Choices::Nothing, &["%r7", "%rd2"], 16);
@@ -277,8 +281,8 @@ mod tests {
         assert_eq!(inspected.len() + judged.len(), 17, "a look is a run, and the last one has turned loops");
     }
 
-    /// Wide accesses are tried where the same values spare spills, and values that stay outside of loops where they move more
-    /// than ptxas moves.
+    /// Wide accesses are tried if the same values save spills. Values outside of loops are tried if the values in
+    /// shared memory move more bytes than ptxas moves.
     #[test]
     fn other_ways_are_asked_for() {
         for (spills, traffic, expected) in [(100, 0, vec![]), (20, 0, vec![WIDE]), (20, 9000, vec![WIDE, OUTSIDE])] {
@@ -300,8 +304,8 @@ mod tests {
         }
     }
 
-    /// Where stock spills nothing, the values that a variant keeps are to spare what it spills without them. If the values that ptxas
-    /// spills do not spare all, a few others are kept.
+    /// If stock spills nothing, a variant's spilled values should save what it spills without them. If ptxas's own
+    /// spilled values do not save everything, a few others are spilled.
     #[test]
     fn of_variants_that_alone_spill() {
         let without = figures(0, 32, 500);
@@ -328,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Variants with the same PTX are looked at once, and so are those that spill alike.
+    /// Variants with the same PTX are inspected once, and so are variants with equal spill figures.
     #[test]
     fn what_spills_alike_is_looked_at_once() {
         let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
@@ -342,21 +346,22 @@ mod tests {
         }
     }
 
-    /// LLVM IR has more to try first than half of the runs, and is looked at then all the same.
+    /// LLVM IR has more first variants than half of the runs, and inspections still take place.
     #[test]
     fn looks_begin_with_the_second_half() {
         for choices in [Choices::CodeGeneration, Choices::All] {
             let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
             let has_names = |variant: &&Variant| !variant.named().is_empty();
             assert!(inspected.len() >= 2 && !inspected[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
-            // What was kept and still spills is looked at next.
+            // A variant with spilled values that still spills is inspected next.
             assert!(inspected[2..].iter().all(|variant| has_names(&variant)), "{inspected:?}");
             assert!(!judged[..8].iter().any(|variant| has_names(&variant)));
             assert!(judged[8..10].iter().all(|variant| has_names(&variant)), "{judged:?}");
         }
     }
 
-    /// Where choices ahead of LLVM's optimisations change nothing, they cost no runs, and the orders come ahead of all looks.
+    /// If choices before LLVM's optimisations change nothing, they cost no runs, and the orders come before all
+    /// inspections.
     #[test]
     fn orders_come_ahead_of_looks() {
         let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
@@ -374,8 +379,8 @@ mod tests {
         assert_eq!(kernel.to_inspect(&objective(0), false).len(), 1);
     }
 
-    /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is
-    /// found to spill nothing leads to nothing.
+    /// Nothing is inspected if slots are not possible, or if almost none of the spilled values fit. An inspection that
+    /// finds no spills leads to no variant.
     #[test]
     fn looks_that_would_be_in_vain() {
         let spilling = figures(100, 32, 500);

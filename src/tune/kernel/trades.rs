@@ -1,4 +1,5 @@
-//! What would save spills or accesses of local memory, or hold more warps, for something that the search does not give up.
+//! Variants that would save spills or accesses of local memory, or hold more warps, at a cost that the search does not
+//! accept.
 
 use std::cmp::Reverse;
 
@@ -9,22 +10,23 @@ use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
 impl Kernel {
-    /// What spills least of all, and less than `best`, if it holds fewer warps than stock or may win only where warps may go.
+    /// Returns the variant that spills least, if it spills less than `best` and is excluded only by its warps.
     pub(super) fn least_spills_for_warps(&self, best: &Figures) -> Option<(&Variant, Figures)> {
         let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
         let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
         least.filter(|(variant, figures)| figures.warps < self.stock.warps || variant.moves_along(Axis::Blocks))
     }
 
-    /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not. Of what a
-    /// comparison has to show to come to its end, one has.
+    /// Returns the best figures, and the variant that spills at most half as much and would be admissible if fewer
+    /// warps were allowed. `None` if they are allowed. A variant whose termination only a comparison can show must have
+    /// a comparison.
     pub fn half_the_spills_for_warps(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
         let is_settled =
             |variant: &Variant| !variant.moves_along(Axis::Blocks) || self.known_comparison(variant).is_some();
         self.spared_for_warps(objective).filter(|(_, variant, _)| is_settled(variant))
     }
 
-    /// The same, compared or not.
+    /// Returns the same, compared or not.
     pub(super) fn spared_for_warps(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
         let (_, best) = self.best(objective);
         let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !objective.allowance.fewer_warps)?;
@@ -34,8 +36,8 @@ impl Kernel {
         (would_count && is_half).then(|| (best, variant.clone(), least))
     }
 
-    /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
-    /// not.
+    /// Returns the best figures, and the figures that access local memory at most a quarter as often and would win if
+    /// spills were allowed for it. `None` if they are allowed.
     pub fn quarter_of_the_accesses_for_spills(&self, objective: &Objective) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(objective);
         let spilling =
@@ -43,7 +45,8 @@ impl Kernel {
         spilling.map(|(_, least)| (best, least))
     }
 
-    /// The best, and what holds more warps and would win without it, for a tenth of the spills that the best spares.
+    /// Returns the best figures, and figures with more warps that would win without the best, for at most a tenth of
+    /// the spills that the best saves.
     pub fn more_warps_for_few_spills(&self, objective: &Objective) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(objective);
         let spared = self.stock.spill_cost().saturating_sub(best.spill_cost());
@@ -57,8 +60,8 @@ impl Kernel {
         holding_more.min_by_key(|figures| (Reverse(figures.warps), figures.spill_cost())).map(|figures| (best, figures))
     }
 
-    /// What accesses local memory a quarter as often as `best`, or less, and would win if it might spill for that, where it may not:
-    /// the best of these.
+    /// Returns the best variant that accesses local memory at most a quarter as often as `best` and would win if spills
+    /// were allowed for it. `None` if they are allowed.
     pub(super) fn least_accesses_for_spills(
         &self,
         objective: &Objective,
@@ -78,7 +81,7 @@ impl Kernel {
     }
 }
 
-/// Whether something spills more than the best, and figures have decided, not a benchmark.
+/// Whether a variant spills more than the best, and figures decide rather than a benchmark.
 fn is_paid_in_spills(best: &Figures, other: &Figures) -> bool {
     best.timing.is_none() && other.spill_bytes() > best.spill_bytes()
 }
@@ -92,8 +95,8 @@ mod tests {
     use crate::tune::figures::{Measure, preference};
     use crate::tune::ptxas_output::Sass;
 
-    /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
-    /// allowed anyway.
+    /// The savings of fewer warps are reported if they are half of the spills, cost nothing else, and are not allowed
+    /// anyway.
     #[test]
     fn spills_for_warps() {
         let saved = |outcome: Figures, fewer_warps| {
@@ -123,8 +126,8 @@ mod tests {
         }
     }
 
-    /// `.minnctapersm 1` never wins unasked, however many warps it holds, and is told once a comparison has shown that it comes to its
-    /// end.
+    /// `.minnctapersm 1` never wins without permission, however many warps it holds. It is reported once a comparison
+    /// has shown that it terminates.
     #[test]
     fn blocks_are_told() {
         for (warps, agreement, expected) in [
@@ -160,8 +163,8 @@ mod tests {
         }
     }
 
-    /// More warps are told of where nine tenths of the spills go all the same, and nothing is worse than in stock; not where warps
-    /// come first anyway.
+    /// More warps are reported if nine tenths of the spills still disappear and no figure is worse than stock's, but
+    /// not if warps count first anyway.
     #[test]
     fn warps_for_spills() {
         let told = |outcome: Figures, first: &[Measure]| {
@@ -180,7 +183,7 @@ mod tests {
         }
     }
 
-    /// What spills would save of arrays is told where it is three accesses of four and costs nothing else, and where spills are not
+    /// The savings of spills for arrays are reported if they are three of four accesses, cost nothing else, and are not
     /// allowed anyway.
     #[test]
     fn accesses_for_spills() {

@@ -1,32 +1,32 @@
-//! What is to be expected of a recipe on a kernel, from recorded kernels that are like it.
+//! The expected gain of a recipe on a kernel, from recorded kernels that are similar.
 
 use super::experience::{Experience, Recorded};
 use super::traits::Traits;
 
-/// How far a kernel's influence reaches: the square of the distance at which it has fallen to 1/√e.
+/// The reach of a kernel's influence: the square of the distance at which it has fallen to 1/√e.
 const REACH: f64 = 1.5;
 
-/// By so much the gains of one recipe on two kernels differ where these count for each other no more than 1/√e, as a share of
-/// the time.
+/// The difference between the gains of one recipe on two kernels at which the weight of one for the other falls to
+/// 1/√e, as a fraction of the time.
 const AGREEMENT: f64 = 0.03;
 
-/// What each recorded kernel counts however unlike it is, so that no expectation rests on one neighbour.
+/// The least weight of each recorded kernel, so that no expectation depends on one neighbour.
 const FLOOR: f64 = 1e-3;
 
-/// A kernel's neighbours, each with its weight.
+/// The neighbours of a kernel, with weights.
 #[derive(Clone, Debug)]
 pub struct Neighbours<'e> {
     weighted: Vec<(f64, &'e Recorded)>,
 }
 
 impl<'e> Neighbours<'e> {
-    /// Those of a kernel of which nothing has run. O(kernels).
+    /// Computes the neighbours of a kernel without any run yet. O(kernels).
     pub fn new(experience: &'e Experience, traits: &Traits) -> Self {
         let weight = |recorded: &Recorded| FLOOR + (-traits.distance(&recorded.traits) / (2.0 * REACH)).exp();
         Self { weighted: experience.kernels.iter().map(|recorded| (weight(recorded), recorded)).collect() }
     }
 
-    /// Takes what a recipe came to: kernels on which it came to something else count less. O(kernels).
+    /// Adds the gain of a recipe. Kernels with other gains of this recipe get lower weights. O(kernels).
     pub fn observe(&mut self, recipe: usize, gain: f64) {
         for (weight, recorded) in &mut self.weighted {
             let differs = recorded.gains.get(recipe).copied().flatten().unwrap_or(0.0) - gain;
@@ -34,7 +34,8 @@ impl<'e> Neighbours<'e> {
         }
     }
 
-    /// By how much a recipe improves on a gain of `best`, on average, where it has something to change. O(kernels).
+    /// Returns the mean improvement of a recipe on a gain of `best`, over the kernels where it has something to change.
+    /// O(kernels).
     pub fn improvement(&self, recipe: usize, best: f64) -> f64 {
         let (mut sum, mut all) = (0.0, 0.0);
         for (weight, recorded) in &self.weighted {
@@ -46,7 +47,7 @@ impl<'e> Neighbours<'e> {
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
-    /// What the best recipe for each neighbour gained, on average: the most that a search may hope for.
+    /// Returns the mean gain of the best recipe for each neighbour, the most that a search can expect.
     pub fn hope(&self) -> f64 {
         let best = |recorded: &Recorded| recorded.gains.iter().flatten().copied().fold(0.0, f64::max);
         let (sum, all) = self
@@ -66,7 +67,8 @@ mod tests {
         Recorded { traits, gains: gains.iter().map(|&gain| (gain >= 0.0).then_some(gain)).collect() }
     }
 
-    /// Near kernels count more than far ones, what came of a recipe tells of the others, and a gain leaves less to improve.
+    /// Near kernels count more than distant ones, the result of one recipe predicts others, and a gain leaves less to
+    /// improve.
     #[test]
     fn neighbours() {
         let kernels = vec![
@@ -82,7 +84,7 @@ mod tests {
         assert!((0.24..0.26).contains(&near.hope()), "{}", near.hope());
         near.observe(0, 0.2);
         assert!(near.improvement(1, 0.0) < 0.02, "the second kernel is another one");
-        // Of a recipe that had nothing to change on the near ones, the far one alone tells.
+        // For a recipe that had nothing to change on the near kernels, only the distant kernel counts.
         assert!(near.improvement(2, 0.0) > 0.4);
         assert_eq!(Neighbours::new(&Experience::default(), &Traits::default()).hope(), 0.0);
     }

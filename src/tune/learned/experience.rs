@@ -1,43 +1,43 @@
-//! The recorded kernels: `outcomes.txt`, which `make learned` writes.
+//! The recorded kernels in `outcomes.txt`, which `make learned` writes.
 //!
-//! Its first line names the recipes. Each other line is a kernel: its lineage, its traits, and what each recipe gained,
-//! in thousandths of the time of stock: `-` where the recipe had nothing to change, `0` where it gained nothing.
+//! The first line names the recipes. Each other line is a kernel: its lineage, its traits, and the gain of each recipe,
+//! in thousandths of stock's time. `-` means that the recipe had nothing to change, `0` that it gained nothing.
 
 use std::sync::OnceLock;
 
 use super::traits::{COORDINATES, Traits};
 use crate::tune::recipe::Recipe;
 
-/// What was recorded.
+/// The recorded data.
 const OUTCOMES: &str = include_str!("outcomes.txt");
 
-/// Gains stand in the file in such parts of the time of stock.
+/// The unit of gains in the file: this many parts of stock's time.
 const PARTS: f64 = 1000.0;
 
-/// A kernel of which all recipes were tried.
+/// A kernel on which all recipes were tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// What is known of it ahead of any run.
+    /// What is known of it before any run.
     pub traits: Traits,
-    /// What each recipe gained, by its number, as a share of the time of stock; `None` where it had nothing to change.
+    /// The gain of each recipe by number, as a fraction of stock's time. `None` if the recipe had nothing to change.
     pub gains: Vec<Option<f64>>,
 }
 
 /// All recorded kernels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Experience {
-    /// In the order of the file.
+    /// The kernels, in the order of the file.
     pub kernels: Vec<Recorded>,
 }
 
 impl Experience {
-    /// What this program brings.
+    /// Returns the kernels that are built into this program.
     pub fn shipped() -> &'static Self {
         static SHIPPED: OnceLock<Experience> = OnceLock::new();
         SHIPPED.get_or_init(|| Self::parse(OUTCOMES).unwrap_or_default())
     }
 
-    /// Reads a file; `None` where it is none, or names other recipes than [`Recipe::all`]. O(length).
+    /// Parses a file. `None` if it is malformed, or has other recipes than [`Recipe::all`]. O(length).
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
         let recipes = Recipe::all();
@@ -68,7 +68,7 @@ impl Experience {
 mod tests {
     use super::*;
 
-    /// The file that the program brings can be read, and names each recipe.
+    /// The built-in file can be parsed, and names each recipe.
     #[test]
     fn shipped() {
         let experience = Experience::parse(OUTCOMES).expect("the recipes are those of the file; run `make learned`");
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(Experience::shipped(), &experience);
     }
 
-    /// Other recipes, missing gains and words that are no numbers are no file.
+    /// A file with other recipes, missing gains or words instead of numbers is refused.
     #[test]
     fn broken_files() {
         let head: Vec<String> = Recipe::all().iter().map(Recipe::name).collect();

@@ -1,28 +1,28 @@
-//! What a variant gains beside stock, by its figures: a share of the time of stock, from 0 to 1.
+//! The gain of a variant over stock, from its figures: a fraction of stock's time, from 0 to 1.
 //!
-//! Times of a GPU are not at hand in a search, and the model of time takes longer than ptxas. So a formula stands for it, whose
-//! three weights were fitted to the predicted times of recorded variants (docs/notebook).
+//! A search has no GPU times, and the model of time takes longer than ptxas. Therefore a formula replaces the model.
+//! Its three weights were fitted to the predicted times of recorded variants (docs/notebook).
 
-/// What the formula looks at.
+/// The inputs of the formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// What spills cost, in bytes by the loops around them.
+    /// The cost of spills, in bytes weighted by the enclosing loops.
     pub spill_cost: f64,
-    /// Warps that an SM holds; 0 where nobody knows.
+    /// Resident warps of an SM. 0 if unknown.
     pub warps: f64,
     /// Machine instructions.
     pub instructions: f64,
 }
 
-/// So many bytes of spills weigh as one instruction.
+/// The bytes of spills that weigh as much as one instruction.
 const BYTES_OF_AN_INSTRUCTION: f64 = 8.0;
 
-/// The exponents of the time: of the work with its spills, of the instructions alone, and of the warps.
+/// The exponents of the time: of the work including spills, of the instructions alone, and of the warps.
 const OF_SPILLS: f64 = 0.8;
 const OF_INSTRUCTIONS: f64 = 0.8;
 const OF_WARPS: f64 = 0.2;
 
-/// The share of the time of stock that a variant saves; 0 where it saves nothing.
+/// Returns the fraction of stock's time that a variant saves. 0 if it saves nothing.
 pub fn gain(stock: &Counts, variant: &Counts) -> f64 {
     let spills = |of: &Counts| 1.0 + of.spill_cost / (BYTES_OF_AN_INSTRUCTION * of.instructions.max(1.0));
     let of_spills = OF_SPILLS * (spills(variant) / spills(stock)).ln();
@@ -37,7 +37,7 @@ mod tests {
 
     const STOCK: Counts = Counts { spill_cost: 1600.0, warps: 8.0, instructions: 1000.0 };
 
-    /// Fewer spills, more warps and fewer instructions each gain; the same, and worse, gain nothing.
+    /// Fewer spills, more warps and fewer instructions are each a gain. Equal or worse figures gain nothing.
     #[test]
     fn signs() {
         let of = |change: &dyn Fn(&mut Counts)| {

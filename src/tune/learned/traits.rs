@@ -1,35 +1,35 @@
-//! What is known of a kernel ahead of any run, as coordinates in which kernels that gain by the same recipes are near each other.
+//! What is known of a kernel before any run, as coordinates. Kernels that gain by the same recipes are near each other.
 
-/// What is known of stock. Who made the PTX is no part of it.
+/// What is known of stock. The compiler that made the PTX is not included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Machine instructions.
     pub instructions: u32,
     /// General registers of a thread.
     pub registers: u32,
-    /// What spills cost, in bytes by the loops around them.
+    /// The cost of spills, in bytes weighted by the enclosing loops.
     pub spill_cost: u64,
     /// Machine instructions that access local memory.
     pub local: u32,
-    /// Bytes moved to and from fixed places of the stack, by the loops around them.
+    /// Bytes moved to and from fixed stack slots, weighted by the enclosing loops.
     pub stack_traffic: u64,
-    /// Accesses of other memory, sums and products.
+    /// Accesses of other memory, and floating-point sums and products.
     pub work: u32,
-    /// Bytes moved to and from shared memory, by the loops around them.
+    /// Bytes moved to and from shared memory, weighted by the enclosing loops.
     pub shared_traffic: u64,
-    /// Warps that an SM holds.
+    /// Resident warps of an SM.
     pub warps: u32,
-    /// Whether a limit on registers wins a step of warps.
+    /// Whether a register limit gains an occupancy step.
     pub may_win_warps: bool,
-    /// Whether values can be kept in shared memory: it is known how the kernel is launched.
+    /// Whether values can be spilled to shared memory, because the launch is known.
     pub may_keep: bool,
 }
 
-/// How many coordinates there are.
+/// The number of coordinates.
 pub const COORDINATES: usize = 10;
 
 impl Traits {
-    /// The numbers in the order of a recorded line.
+    /// Parses the numbers of a recorded line.
     pub fn of_numbers(numbers: [u64; COORDINATES]) -> Option<Self> {
         let [instructions, registers, spill_cost, local, stack_traffic, work, shared_traffic, warps, wins, keeps] =
             numbers;
@@ -48,7 +48,7 @@ impl Traits {
         })
     }
 
-    /// The numbers of a recorded line.
+    /// Returns the numbers of a recorded line.
     pub fn numbers(&self) -> [u64; COORDINATES] {
         let Self { instructions, registers, spill_cost, local, stack_traffic, work, shared_traffic, warps, .. } = *self;
         let [wins, keeps] = [self.may_win_warps, self.may_keep].map(u64::from);
@@ -67,8 +67,8 @@ impl Traits {
         ]
     }
 
-    /// The coordinates. A factor says how far apart kernels are that differ in one of them: it was chosen on recorded kernels, with
-    /// each lineage left out in turn.
+    /// Returns the coordinates. Each is scaled by a factor that was chosen on recorded kernels, with each lineage left
+    /// out in turn.
     fn coordinates(&self) -> [f64; COORDINATES] {
         let magnitude = |number: u64| ((1 + number) as f64).log2();
         let has_spills = f64::from(u8::from(self.spill_cost > 0));
@@ -86,7 +86,7 @@ impl Traits {
         ]
     }
 
-    /// The square of the distance of two kernels.
+    /// Returns the squared distance of two kernels.
     pub fn distance(&self, other: &Self) -> f64 {
         let differences = self.coordinates().into_iter().zip(other.coordinates()).map(|(one, other)| one - other);
         differences.map(|difference| difference * difference).sum()

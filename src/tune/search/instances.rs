@@ -1,5 +1,5 @@
-//! The order of the kernels of a search. Of the instances of a template that lack the same, the first are searched one behind the
-//! other, so that each learns from those before it; all others learn from these.
+//! The order of the kernels of a search. The first instances of a template with the same deficits are searched one
+//! after the other, so that each learns from the ones before it. All other instances learn from these.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::{KernelId, Search};
 use crate::tune::kernel::{Kernel, Lessons, TEACHERS, TemplateGroup};
 
 impl Search {
-    /// The kernels in phases, each kernel in one of them: what is searched in a phase needs the phases before it, and nothing of
-    /// its own. The first has the first instance of each template, and all kernels that are no instances.
+    /// Returns the kernels in phases, each kernel in one phase. A phase depends only on earlier phases. The first phase
+    /// has the first instance of each template, and all kernels that are no instances.
     pub fn phases(&self) -> Vec<Vec<KernelId>> {
         let mut phases: Vec<Vec<KernelId>> = vec![Vec::new(); TEACHERS + 1];
         let mut seen: BTreeMap<TemplateGroup<'_>, usize> = BTreeMap::new();
@@ -23,8 +23,8 @@ impl Search {
         phases
     }
 
-    /// Begins a phase: each kernel learns from the instances before it. The kernels of the phase whose searches may begin: no
-    /// other one has answers that come later.
+    /// Begins a phase: each kernel learns from earlier instances. Returns the kernels of the phase whose searches may
+    /// begin, because none of their teachers has pending answers.
     pub fn begin(&mut self, phase: &[KernelId]) -> Vec<KernelId> {
         let mut ready = Vec::new();
         for &id in phase {
@@ -41,7 +41,7 @@ impl Search {
         ready
     }
 
-    /// The first instances of a kernel's kind, up to the kernel itself.
+    /// Returns the first instances of a kernel's group, up to the kernel itself.
     fn teachers(&self, kernel: KernelId) -> Vec<&Kernel> {
         let Some(template_group) = self.kernels[kernel].template_group() else { return Vec::new() };
         let before = self.kernels.iter_enumerated().take_while(|&(id, _)| id != kernel);

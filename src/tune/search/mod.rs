@@ -1,8 +1,8 @@
-//! The kernels of a search, each with what was tried on it.
+//! The kernels of a search, each with its tried variants.
 //!
-//! Every kernel has rounds of its own: [`Search::ask`] says what to find out about one of them, and [`Search::tell`]
-//! takes what was found. Once a kernel has had its rounds, [`Search::ask_comparison`] names the variant that would win,
-//! until a comparison does not refuse it.
+//! Every kernel has its own rounds. [`Search::ask`] returns the next questions about a kernel, and [`Search::tell`]
+//! takes the answers. After the rounds of a kernel, [`Search::ask_comparison`] returns the variant that would win,
+//! until the winner passes its comparison.
 
 mod instances;
 #[cfg(test)]
@@ -24,45 +24,45 @@ define_index! {
 
 /// A search of several kernels.
 pub struct Search {
-    /// What it is for.
+    /// The goal.
     pub objective: Objective,
-    /// How much it may ask.
+    /// The limits.
     pub run_limits: RunLimits,
-    /// What it is about.
+    /// The kernels.
     pub kernels: IndexVec<KernelId, Kernel>,
 }
 
 impl Search {
-    /// What to find out next about a kernel, all of it at once; nothing where its effort is spent, or where answers
-    /// come later. Asked again before it is told, it asks the same again.
+    /// Returns the next questions about a kernel, all at once. No questions if its effort is spent or answers are
+    /// pending. Without answers in between, the next call returns the same questions.
     pub fn ask(&mut self, kernel: KernelId) -> Vec<Question> {
         let kernel = &mut self.kernels[kernel];
         let runs = kernel.share_of(&self.run_limits);
         kernel.ask(&self.objective, runs)
     }
 
-    /// Takes the answers to what was asked last about a kernel, in the order of the questions.
+    /// Takes the answers to the last questions about a kernel, in the order of the questions.
     pub fn tell(&mut self, kernel: KernelId, answers: Vec<Answer>) {
         self.kernels[kernel].tell(&self.objective, answers);
     }
 
-    /// Whether something that was asked has its answer later.
+    /// Whether an answer is pending.
     pub fn waits(&self) -> bool {
         self.kernels.iter().any(Kernel::waits)
     }
 
-    /// The best of what is no worse than stock; stock where nothing is better.
+    /// Returns the best variant that is no worse than stock. Stock if no variant is better.
     pub fn best(&self, kernel: KernelId) -> (Variant, Figures) {
         self.kernels[kernel].best(&self.objective)
     }
 
-    /// The variant of a kernel that wins unless it computes something else than stock; `None` where stock wins, or where a
-    /// comparison has found nothing against the winner.
+    /// Returns the variant of a kernel that wins unless its results differ from stock's. `None` if stock wins, or if
+    /// the winner has passed its comparison.
     pub fn ask_comparison(&mut self, kernel: KernelId) -> Option<Variant> {
         self.kernels[kernel].ask_comparison(&self.objective)
     }
 
-    /// Takes what came of the comparison of a variant.
+    /// Takes the result of the comparison of a variant.
     pub fn tell_comparison(&mut self, kernel: KernelId, variant: Variant, compared: Compared) {
         self.kernels[kernel].tell_comparison(&self.objective, variant, compared);
     }

@@ -1,6 +1,6 @@
-//! The search against judges that answer at random: texts that many variants share, figures around stock's, refusals,
-//! answers that come later, comparisons that refuse variants or say nothing of them, and instructions that were executed. Whatever
-//! they answer, no kernel is worse than stock, and no winner breaks a bar.
+//! Tests of the search against judges with random answers: PTX that many variants share, figures around stock's,
+//! refusals, delayed answers, comparisons that refuse variants or are not possible, and executed instructions. Whatever
+//! the answers are, no kernel gets worse than stock, and no winner is excluded by a rule.
 
 mod judge;
 
@@ -15,20 +15,21 @@ use crate::tune::kernel::{COMPILED_FOR_EACH, ROUND};
 use crate::tune::predicted::{Predicted, Source};
 use crate::tune::question::NoAnswer;
 
-/// A search that is over, and what it asked.
+/// A completed search with its questions.
 struct Asked {
     search: Search,
     /// All questions about each kernel.
     questions: IndexVec<KernelId, Vec<Question>>,
-    /// What was told of each text, for the variant that it was asked for, and what that comes to.
+    /// The answer for each PTX, for the variant that was asked about, and the resulting figures.
     told: BTreeMap<String, Option<Figures>>,
-    /// What was told of the comparison of each variant of each kernel.
+    /// The answers to the comparisons of each variant of each kernel.
     compared: IndexVec<KernelId, Vec<(Variant, Compared)>>,
-    /// The text of each variant of each kernel.
+    /// The PTX of each variant of each kernel.
     texts: IndexVec<KernelId, Vec<(Variant, String)>>,
 }
 
-/// Searches to the end. Kernels take their turns by `turns`; texts that `is_later` names have their answers later.
+/// Runs a search to the end. `turns` decides the order of the kernels. Answers for the PTX that `is_later` selects are
+/// delayed.
 fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> Asked {
     let judge = case.judge;
     let mut search = case.search();
@@ -99,7 +100,8 @@ fn value(figures: &Figures, measure: Measure) -> i64 {
     }
 }
 
-/// The digits of accesses of local memory, written with four digits, come behind what is spilled.
+/// Returns the values in the order of preference. The number of base-4 digits of the accesses of local memory follows
+/// the spilled bytes.
 fn values(figures: &Figures, objective: &Objective) -> Vec<i64> {
     let digits = |mut local: u32| {
         let mut digits = 0;
@@ -110,14 +112,14 @@ fn values(figures: &Figures, objective: &Objective) -> Vec<i64> {
     };
     let with_digits = |&measure: &Measure| match measure {
         Measure::Spills => vec![value(figures, measure), digits(figures.sass.local)],
-        // Of equals the one whose loops are unrolled.
+        // Among equals, unrolled loops win.
         Measure::Instructions => vec![value(figures, measure), i64::from(figures.rolled.is_none())],
         _ => vec![value(figures, measure)],
     };
     objective.preference.iter().flat_map(with_digits).collect()
 }
 
-/// What would be worse than stock in figures that count, in words.
+/// Returns the name of the first figure that is worse than stock's and not allowed to be.
 fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'static str> {
     let bytes = |of: &Figures| of.ptxas_report.spill_store_bytes + of.ptxas_report.spill_load_bytes;
     let instructions = |of: &Figures| u64::from(of.instructions());
@@ -135,7 +137,7 @@ fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'s
     .find_map(|(is_worse, what)| is_worse.then_some(what))
 }
 
-/// Whether figures are better than stock's: by the benchmark where there is one, else by the preference.
+/// Whether figures are better than stock's: by the benchmark if there is one, else by the preference.
 fn is_better(figures: &Figures, stock: &Figures, objective: &Objective) -> bool {
     match (figures.timing, stock.timing) {
         (Some(one), Some(stock)) => stock.median - one.median > one.spread.max(stock.spread),
@@ -144,12 +146,12 @@ fn is_better(figures: &Figures, stock: &Figures, objective: &Objective) -> bool 
     }
 }
 
-/// What ptxas and the disassembler say, and not what counts of it.
+/// Returns the figures of ptxas and the disassembler, without adjustments.
 fn as_told(figures: Figures) -> Figures {
     Figures { least_counts: [0; 2], rolled: None, ..figures }
 }
 
-/// Whether a variant inlines or unrolls otherwise than LLVM.
+/// Whether a variant inlines or unrolls differently from LLVM.
 fn reshapes(variant: &Variant) -> bool {
     ["inline=", "unroll="].iter().any(|option| variant.to_string().contains(option))
 }
@@ -161,7 +163,7 @@ fn does_less(variant: &Variant) -> bool {
         .any(|option| variant.to_string().contains(option))
 }
 
-/// Whether a variant may execute more than stock for the registers that it spares.
+/// Whether a variant may execute more than stock to save registers.
 fn may_execute_more(variant: &Variant) -> bool {
     let text = variant.to_string();
     let skips = text.split(';').find(|option| option.starts_with("skip-passes=")).unwrap_or_default();
@@ -169,14 +171,14 @@ fn may_execute_more(variant: &Variant) -> bool {
     reshapes || skips.contains("loop-reduce")
 }
 
-/// Whether nothing but the checker's proof is needed for a variant: no optimisation of LLVM and no compiler is another one.
+/// Whether the checker's proof suffices for a variant, because neither LLVM's optimisations nor the compiler differ.
 fn is_proved(variant: &Variant) -> bool {
     let text = variant.to_string();
     variant.compiler() == 0
         && !["inline=", "unroll=", "skip-passes=", "add-passes="].iter().any(|option| text.contains(option))
 }
 
-/// Which bar keeps a variant with these figures from winning, by what its comparison would come to, in words.
+/// Returns the rule that excludes a variant with these figures, given the result of its comparison.
 fn bar(
     case: &Case,
     variant: &Variant,
@@ -219,8 +221,8 @@ impl Asked {
         self.texts[kernel].iter().find(|(other, _)| other == variant).map(|(_, text)| text.as_str())
     }
 
-    /// The best of a kernel is stock, or what was told of its text is no worse than stock, and better; and nothing else
-    /// that counts is better than the best, once all comparisons are told.
+    /// The best of a kernel is stock, or its figures are no worse than stock's and better. No other admissible variant
+    /// is better than the best, once all comparisons are known.
     fn check_best(&self, case: &Case, id: KernelId, is_compared: bool) {
         let Search { objective, ref kernels, .. } = self.search;
         let (stock, (variant, best)) = (kernels[id].stock, self.search.best(id));
@@ -234,7 +236,7 @@ impl Asked {
             if let Some(rolled) = best.rolled {
                 let as_it_comes = variant.with_loops_as_they_come().expect("its loops are turned");
                 let known = |of: &Variant| kernels[id].tried.iter().find(|tried| tried.variant == *of)?.figures;
-                // Where ptxas refuses the variant with loops as they come, its compiler's code unchanged is known, or stock.
+                // If ptxas refuses the variant without turned loops, its compiler's unchanged code is known, or stock.
                 let theirs = Variant::Stock.on_code_of(variant.compiler());
                 let unchanged = known(&as_it_comes).or_else(|| known(&theirs)).unwrap_or(stock);
                 assert_eq!(rolled, unchanged.sass.instructions, "{variant}: {case:?}");
@@ -258,8 +260,8 @@ impl Asked {
                 compared.is_none_or(|compared| bar(case, other, &compared, figures, &stock).is_none())
             })
         };
-        // Other compilers' code as it is, where it is no worse than stock. The search holds to such code for as long as it has asked
-        // for no comparison that speaks against it; where one would, it holds to none or to this.
+        // Other compilers' unchanged code that is no worse than stock. The search keeps to such code until a requested
+        // comparison speaks against it. If a comparison would, the search may keep to it or not.
         let findings = &kernels[id].findings;
         let theirs = kernels[id].tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let theirs = theirs.filter(|(other, figures)| {
@@ -278,12 +280,12 @@ impl Asked {
             |figures: &Figures| held.iter().any(|(_, floor)| worse(figures, floor, objective.allowance).is_some());
         assert_eq!(worse_than_theirs(&best), None, "{variant} is worse than another compiler's code: {case:?}");
         for (other, figures) in judged() {
-            // Where ptxas unrolls less of turned loops, fewer instructions are no gain.
+            // If ptxas unrolls less of turned loops, fewer instructions are no gain.
             let is_rolled_up = other.with_loops_as_they_come().is_some() && figures.rolled.is_none();
             if is_rolled_up || does_less(other) || reshapes(other) && figures.sass.local > stock.sass.local {
                 continue;
             }
-            // A few instructions less are no reason for other code.
+            // A few instructions less do not justify other code.
             let differs = |measure: &Measure| value(&figures, *measure) != value(&stock, *measure);
             let is_worthwhile = objective.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
                 || figures.rolled.is_some()
@@ -300,7 +302,7 @@ impl Asked {
         }
     }
 
-    /// No variant is asked for twice, and no more are judged than the limits allow.
+    /// No question is asked twice, and no more variants are judged than the limits allow.
     fn check_limits(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
         let runs = kernel.share_of(&self.search.run_limits);
@@ -318,7 +320,7 @@ impl Asked {
         assert!(!texts.contains(&Variant::Stock));
     }
 
-    /// Every variant has the figures of its PTX, whichever variant they were asked for.
+    /// Every variant has the figures of its PTX, whichever variant the question was about.
     fn check_tried(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
         let is_text = |question: &&Question| matches!(question, Question::Text(_));
@@ -333,7 +335,7 @@ impl Asked {
         }
     }
 
-    /// Compares what would win until nothing speaks against it.
+    /// Compares the winner until it passes.
     fn compare(&mut self, case: &Case, id: KernelId) {
         while let Some(variant) = self.search.ask_comparison(id) {
             assert!(self.compared[id].len() <= self.questions[id].len(), "comparisons come to an end");
@@ -342,7 +344,7 @@ impl Asked {
             self.search.tell_comparison(id, variant, compared);
         }
         let known = |(variant, compared): &(Variant, Compared)| {
-            // A difference is one by whatever tolerance.
+            // A difference applies with any tolerance.
             let is_different = matches!(compared.agreement, Agreement::Different(_));
             (self.text(id, variant).map(str::to_owned), is_different || is_proved(variant))
         };
@@ -352,9 +354,9 @@ impl Asked {
     }
 }
 
-/// Whatever judges answer, what comes out of a search is stock, or no worse than stock in each figure and better by the
-/// preference; it is not what a comparison refused, nor what nothing shows to compute the same, nor what executes more for nothing;
-/// and no more is asked than the limits allow.
+/// Whatever judges answer, the winner is stock, or is no worse than stock in each figure and better by the preference.
+/// The winner was not refused by a comparison, is not without evidence that it computes the same, and does not execute
+/// more without a gain. The number of questions is within the limits.
 #[test]
 fn never_worse_than_stock() {
     arbtest::arbtest(|u| {
@@ -386,7 +388,7 @@ fn never_worse_than_stock() {
             );
             if let Some((best, variant, figures)) = kernel.with_uncompared(&asked.search.objective) {
                 assert!(!case.objective.allowance.uncompared && !is_proved(&variant));
-                // Of what does less, stock's counts count.
+                // For variants that do less, stock's counts apply.
                 let is_counted = best.least_counts != [0; 2] || figures.least_counts != [0; 2];
                 assert!(
                     values(&figures, &case.objective) < values(&best, &case.objective)
@@ -400,7 +402,7 @@ fn never_worse_than_stock() {
     .budget_ms(2_000);
 }
 
-/// What is asked of a kernel follows from the answers alone, whatever the order in which kernels take their turns.
+/// The questions about a kernel depend only on the answers, whatever the order in which kernels are served.
 #[test]
 fn same_answers_same_questions() {
     arbtest::arbtest(|u| {
@@ -415,8 +417,8 @@ fn same_answers_same_questions() {
     .budget_ms(500);
 }
 
-/// Answers that come later change nothing: each search goes as far as its answers do, and asks what the search asks that
-/// has them all; the last one ends as that does.
+/// Delayed answers change nothing. Each search proceeds as far as its answers allow, and asks the same questions as a
+/// search with all answers. The last search ends with the same result.
 #[test]
 fn later_answers() {
     arbtest::arbtest(|u| {

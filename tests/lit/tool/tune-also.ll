@@ -26,7 +26,7 @@
 ; PROVED: from less.ptx: 0 of 2 kernels
 ; It computes something else, so it does not win if both are run.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx -o %t/compared.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=COMPARED
-; COMPARED: warning: kernel 'products': 'also' does not compute what stock does, and does not win
+; COMPARED: warning: kernel 'products': 'also' computes other results than stock, and does not win
 ; COMPARED: from less.ptx: 0 of 2 kernels
 
 target triple = "nvptx64-nvidia-cuda"

@@ -27,14 +27,14 @@
 ; RUN: not grep smem_spilling %t/older.toml
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-profile=%t/pragma.toml -mcpu=sm_90 %s -o %t/default.ptx 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AHEAD
-; AHEAD: nvptx-ra: {{.*}}pragma.toml: 'spills' needs a later version of PTX and gets the defaults; run nvptx-ra tune again without it, or use -mattr=+ptx87
+; AHEAD: nvptx-ra: {{.*}}pragma.toml: 'spills' needs a later PTX version and gets the defaults; run nvptx-ra tune again without it, or use -mattr=+ptx87
 ; RUN: not grep pragma %t/default.ptx
 ; Shared memory whose size the launch sets:
 ; RUN: sed 's/; TILE //' %s > %t/tile.ll
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/tile.ptx --mattr=+ptx88 --runs 10 --allow-more-instructions > %t/table 2> %t/log
 ; RUN: not grep smem-spilling %t/table
 ; RUN: FileCheck %s --check-prefix=UNKNOWN --input-file=%t/log
-; UNKNOWN: nvptx-ra: for 1 of the kernels only the launch says how much shared memory there is. It counts as zero; say the size with --dynamic-shared
+; UNKNOWN: nvptx-ra: for 1 of the kernels, only the launch decides the size of dynamic shared memory. The size counts as zero; set it with --dynamic-shared
 ; If the search knows this size, registers that cost no warp with it are free. Two blocks of 256 threads fit, so the
 ; limit of 40 registers, which spills, may rise to 128.
 ; RUN: sed 's/"nvvm.minctasm"="8"/"nvvm.maxnreg"="40"/' %t/tile.ll > %t/limited.ll
@@ -46,7 +46,7 @@
 ; RUN: not grep "the launch says" %t/log
 ; If the size exceeds an SM's memory, warps are ignored, and the search reports this.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/large.ptx --runs 1 --dynamic-shared 300000 2>&1 > %t/table | FileCheck %s --check-prefix=LARGE
-; LARGE: nvptx-ra: a block of 1 of the kernels does not fit on an SM, so these have no warps to lose: a block of 'spills' has 256 threads of {{[0-9]+}} registers and 300{{[0-9]+}} bytes of shared memory; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
+; LARGE: nvptx-ra: a block of 1 of the kernels does not fit on an SM, so their occupancy does not count: a block of 'spills' has 256 threads of {{[0-9]+}} registers and 300{{[0-9]+}} bytes of shared memory; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
 ; RUN: not grep "no block" %t/log
 ; RUN: not env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/no.ptx --dynamic-shared spill=1 --dynamic-shared fills=1 2>&1 | FileCheck %s --check-prefix=NOBODY
 ; NOBODY: nvptx-ra: --dynamic-shared fills=1: {{.*}}tile.ll has no kernel whose name contains 'fills'; name a part of one that it has

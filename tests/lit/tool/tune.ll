@@ -40,12 +40,12 @@
 ; A profile of a build with other defaults is replayed with a warning, because the PTX may differ.
 ; RUN: sed 's/^defaults = "./&x/' %t/ra.toml > %t/older.toml
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/older.toml -o %t/older.ptx 2>&1 | FileCheck %s --check-prefix=OLDER
-; OLDER: nvptx-ra: {{.*}}older.toml: made by an nvptx-ra of another version or with other defaults: {{.*}}; run nvptx-ra tune again
+; OLDER: nvptx-ra: {{.*}}older.toml: made by another version of nvptx-ra or with other defaults: {{.*}}; run nvptx-ra tune again
 ; RUN: cmp %t/tuned.ptx %t/older.ptx
 ; A broken or missing profile is reported once and changes nothing; with strict it is an error.
 ; RUN: sed 's/version = 1/version = 9/' %t/ra.toml > %t/broken.toml
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/broken.toml -o %t/unprofiled.ptx 2>&1 | FileCheck %s --check-prefix=BROKEN
-; BROKEN: nvptx-ra: {{.*}}broken.toml: version 9, and this build reads 1
+; BROKEN: nvptx-ra: {{.*}}broken.toml: version 9, but this build reads version 1
 ; BROKEN-NOT: warning
 ; RUN: %nvptx-ra compile %s --cpu sm_90 -o %t/plain.ptx
 ; RUN: cmp %t/plain.ptx %t/unprofiled.ptx

@@ -33,7 +33,7 @@ impl Build {
     /// Returns the share of the last build's kernels that were known and not searched, from the log: `2 of 3 kernels`.
     fn known(&self) -> Option<String> {
         let log = self.log();
-        let line = log.lines().find(|line| line.ends_with(": the texts are known from earlier searches"));
+        let line = log.lines().find(|line| line.ends_with(": results are known from earlier searches"));
         line.map(|line| line.rsplit(": ").nth(1).unwrap_or_default().to_owned())
     }
 

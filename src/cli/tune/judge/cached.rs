@@ -1,4 +1,4 @@
-//! Answers that are kept between searches: in a folder, a file for each, under the name of what it answers.
+//! Answers that are stored between searches: a folder with one file for each answer, named by its key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::ptxas::Ptxas;
 use super::{Inspection, Judge};
 use crate::cache::{self, Key};
 
-/// Knows what was answered before; asks another judge where it does not, and keeps the answer.
+/// A judge that returns stored answers, and asks another judge and stores the answer if there is none.
 pub(in crate::tune) struct Cached<'a> {
     folder: PathBuf,
-    /// Whose answers are kept.
+    /// The judge whose answers are stored.
     ptxas: &'a Ptxas,
-    /// Who is asked where none is kept.
+    /// The judge for answers that are not stored.
     behind: &'a dyn Judge,
 }
 
@@ -37,18 +37,18 @@ impl Judge for Cached<'_> {
             return known.map_err(NoAnswer::Refused);
         }
         let judged = self.behind.judge(ptx, limit, inspection)?;
-        // A result that cannot be kept is found again.
+        // A result that cannot be stored is computed again later.
         let _ = crate::output::write(&kept, &sealed(&key, &Ok(judged.clone())));
         Ok(judged)
     }
 }
 
-/// An answer as an entry of a cache.
+/// Returns an answer as a cache entry.
 pub(in crate::tune) fn sealed(key: &Key, answer: &Result<Judgement, String>) -> Vec<u8> {
     cache::seal(key, judgement::print(answer).as_bytes())
 }
 
-/// The answer of an entry; `None` if the entry is damaged, or answers something else.
+/// Returns the answer of an entry. `None` if the entry is damaged, or belongs to another key.
 fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judgement, String>> {
     judgement::parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
 }
@@ -57,7 +57,7 @@ fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judgement, String>> {
 mod tests {
     use super::*;
 
-    /// An entry is the answer to its own question alone.
+    /// An entry answers only its own question.
     #[test]
     fn entries_are_sealed() {
         let [one, other] = [b"1", b"2"].map(|ptx| cache::KeyBuilder::new("judged").field("ptx", ptx).key());

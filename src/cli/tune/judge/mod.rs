@@ -1,8 +1,8 @@
-//! Who says what ptxas makes of a PTX file:
+//! The judges, which return the figures of a PTX file:
 //!
-//! * [`ptxas`]: ptxas itself and the disassembler;
-//! * [`cached`]: the answers of earlier searches, with another judge behind them;
-//! * [`planned`]: nobody yet; what is asked becomes a run of a Ninja graph.
+//! * [`ptxas`]: ptxas and the disassembler;
+//! * [`cached`]: the answers of earlier searches, with another judge for new questions;
+//! * [`planned`]: no answers yet; each question becomes a run of a Ninja graph.
 
 pub(super) mod cached;
 pub(super) mod planned;
@@ -13,21 +13,21 @@ use std::time::Duration;
 use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::question::NoAnswer;
 
-/// Tells what ptxas makes of PTX; several threads may ask one.
+/// A judge of PTX. Several threads may use one judge.
 pub(super) trait Judge: Sync {
-    /// What ptxas makes of the kernels of a file, within a time.
+    /// Returns the figures of the kernels of a file, within a time limit.
     fn judge(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer>;
 }
 
-/// How machine code is looked at.
+/// How machine code is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inspection {
-    /// By the disassembler; what we read ourselves is compared with that.
+    /// By the disassembler. This project's own reader is compared with it.
     Disassembler,
-    /// By the disassembler where there is local memory.
+    /// By the disassembler if there is local memory.
     DisassemblerIfStack,
-    /// By reading it ourselves, unless that has been wrong before.
+    /// By this project's own reader, unless it has been wrong before.
     OwnReader,
-    /// For the values that ptxas spills, by the source lines that the PTX gives its instructions.
+    /// To find the values that ptxas spills, by the source lines that the PTX gives its instructions.
     Spills,
 }

@@ -1,4 +1,4 @@
-//! Runs of ptxas that somebody else is to do: each question becomes one, and its answer comes later.
+//! ptxas runs on other machines: each question becomes a planned run, whose answer comes later.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use nvptx_ra::tune::question::NoAnswer;
 use super::ptxas::Ptxas;
 use super::{Inspection, Judge};
 
-/// The runs that a search waits for.
+/// The planned runs of a search.
 pub(in crate::tune) struct Planned<'a> {
-    /// Whose runs they are.
+    /// The judge whose runs are planned.
     ptxas: &'a Ptxas,
-    /// The folder of the answers.
+    /// The cache folder.
     folder: PathBuf,
     runs: Mutex<Runs>,
 }
 
 #[derive(Default)]
 struct Runs {
-    /// How long each may take, and how its machine code is looked at, by what it answers.
+    /// The time limit and the inspection of each run, by key.
     wanted: BTreeMap<String, (Duration, Inspection)>,
-    /// The first file that could not be written.
+    /// The error of the first file that could not be written.
     error: Option<Error>,
 }
 
@@ -34,12 +34,12 @@ impl<'a> Planned<'a> {
         Self { ptxas, folder: folder.to_owned(), runs: Mutex::default() }
     }
 
-    /// Whose runs they are.
+    /// Returns the judge whose runs are planned.
     pub(in crate::tune) fn ptxas(&self) -> &'a Ptxas {
         self.ptxas
     }
 
-    /// How long each run may take, and how its machine code is looked at, by what it answers.
+    /// Returns the time limit and the inspection of each run, by key.
     ///
     /// # Errors
     /// An input could not be written.
@@ -48,23 +48,23 @@ impl<'a> Planned<'a> {
         runs.error.as_ref().map_or_else(|| Ok(runs.wanted.clone()), |error| Err(error.clone()))
     }
 
-    /// The input of a run, and the entry of the cache that is its output.
+    /// Returns the input of a run, and the cache entry that is its output.
     pub(in crate::tune) fn files(&self, key: &str) -> [PathBuf; 2] {
         ["ptx", "txt"].map(|extension| self.folder.join(format!("{key}.{extension}")))
     }
 
-    /// Removes inputs whose answers have come.
+    /// Removes the inputs of answered runs.
     pub(in crate::tune) fn tidy(&self) {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for input in files.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")) {
             if input.with_extension("txt").is_file() {
-                // One that stays is in nobody's way.
+                // An input that remains is harmless.
                 let _ = std::fs::remove_file(input);
             }
         }
     }
 
-    /// Notes a run. Its input goes into the cache's folder, beside the answer that it will have.
+    /// Adds a run. Its input is written into the cache folder, beside its future answer.
     pub(in crate::tune) fn note(&self, key: &str, ptx: &[u8], limit: Duration, inspection: Inspection) {
         let mut runs = self.runs();
         let [input, _] = self.files(key);
@@ -75,7 +75,7 @@ impl<'a> Planned<'a> {
         }
     }
 
-    /// Writing under the lock leaves what is in it whole.
+    /// Locks the runs. They stay complete even if a thread panics while it writes a file under the lock.
     fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }

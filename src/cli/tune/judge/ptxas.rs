@@ -1,4 +1,4 @@
-//! What ptxas and the disassembler make of a PTX file, each time anew.
+//! A judge that runs ptxas and the disassembler on each PTX file.
 
 mod reading;
 
@@ -27,7 +27,7 @@ use crate::ptxas::{self, Folder, PtxasReports};
 use crate::ptxas_run::{Assembled, Failure, crash};
 use crate::tune::process::{self, Limit, RunFailure};
 
-/// The programs that are asked.
+/// The programs.
 #[derive(Clone, Debug)]
 pub(in crate::tune) struct Tools {
     pub(in crate::tune) ptxas: PathBuf,
@@ -36,7 +36,7 @@ pub(in crate::tune) struct Tools {
 }
 
 impl Tools {
-    /// Those of the environment.
+    /// Finds the programs of the environment.
     pub(in crate::tune) fn find() -> Self {
         Self { ptxas: ptxas::tool("ptxas"), cuobjdump: ptxas::tool("cuobjdump"), nvdisasm: ptxas::tool("nvdisasm") }
     }
@@ -44,67 +44,67 @@ impl Tools {
 
 const REMEDY: &str = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
 
-/// What holds back a run of ptxas until the machine has room for it; the run holds what it returns.
+/// A function that delays a ptxas run until the machine has room for it. The run holds the returned value.
 pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
 
-/// How a build asks ptxas.
+/// How a build calls ptxas.
 #[derive(Default)]
 pub(crate) struct Build {
-    /// All options that bear on machine code, the processor among them.
+    /// All options that affect machine code, including the processor.
     pub(crate) options: Vec<OsString>,
     /// Whether ptxas prints figures for the build.
     pub(crate) is_verbose: bool,
-    /// Asked before each run of ptxas.
+    /// Called before each ptxas run.
     pub(crate) gate: Option<Gate>,
 }
 
-/// What was judged in a build.
+/// A file that was judged in a build.
 struct JudgedModule {
     judged: Judgement,
-    /// What ptxas has printed, where it had the build's own options.
+    /// ptxas's messages, if it had the build's own options.
     messages: Option<String>,
 }
 
-/// The form in which results are kept: those in another are not read.
+/// The version of the form in which results are stored. Results in other forms are not read.
 const FORM: &str = "6";
 
-/// The option that stands ahead of all others where no build says otherwise.
+/// The first option if no build sets options.
 const LEVEL: &str = "-O3";
 
-/// Runs ptxas and the disassembler; several threads may share one.
+/// A judge that runs ptxas and the disassembler. Several threads may share it.
 pub(in crate::tune) struct Ptxas {
     tools: Tools,
     cpu: String,
-    /// Options of ptxas beside the files; ahead of them, where no build asks, are `-v` and the processor.
+    /// ptxas options besides the files. Without a build, `-v` and the processor come before them.
     options: Vec<OsString>,
-    /// Whether what it assembles is linked later.
+    /// Whether its output is linked later.
     is_relocatable: bool,
-    /// Asked before each run of ptxas.
+    /// Called before each ptxas run.
     gate: Option<Gate>,
-    /// What was judged before, by the fingerprint of the file; `None` where no build asks.
+    /// Results by the fingerprint of the file. `None` without a build.
     known: Option<Mutex<BTreeMap<String, JudgedModule>>>,
     /// Whether the build asks ptxas for figures.
     is_verbose: bool,
-    /// Whether figures are those that ptxas prints, also where the build does not ask for them.
+    /// Whether ptxas prints the figures, even if the build does not ask for them.
     prints: bool,
     folder: Folder,
-    /// What ptxas says of its own version: another one is another judge.
+    /// ptxas's version. Results of other versions are not reused.
     version: String,
     files: AtomicUsize,
-    /// How often ptxas ran.
+    /// The number of ptxas runs.
     runs: AtomicUsize,
-    /// Whether a run gave no answer for a reason that may be gone the next time.
+    /// Whether a run failed for a reason that may be gone the next time.
     had_trouble: AtomicBool,
-    /// Whether reading machine code has always given what the disassembler gives.
+    /// Whether the own reader has always agreed with the disassembler.
     reads_well: AtomicBool,
-    /// Whether both were compared: where the answers about the kernels as they are come from a cache, nobody has yet.
+    /// Whether both were compared. They were not if the answers for stock come from a cache.
     has_compared: AtomicBool,
     /// Whether there is a disassembler.
     disassembles: bool,
 }
 
 impl Ptxas {
-    /// Asks the programs for their version. `options` are those that another compiler gives to ptxas.
+    /// Creates a judge, and asks ptxas for its version. `options` are another compiler's ptxas options.
     pub(in crate::tune) fn new(tools: Tools, cpu: &str, options: &[OsString]) -> Result<Self, Error> {
         let version = Command::new(&tools.ptxas)
             .arg("--version")
@@ -112,7 +112,7 @@ impl Ptxas {
             .output()
             .map_err(|error| Error::pass(format!("{}: {error}", tools.ptxas.display()), REMEDY))?;
         if let Some(crash) = crash("ptxas", version.status) {
-            return Err(Error::pass(format!("{}: {crash}, asked for its version", tools.ptxas.display()), REMEDY));
+            return Err(Error::pass(format!("{}: {crash} when run with --version", tools.ptxas.display()), REMEDY));
         }
         if !tools.cuobjdump.is_file() {
             return Err(Error::pass("cuobjdump: not found", REMEDY));
@@ -123,7 +123,7 @@ impl Ptxas {
         Ok(Self { version, known: None, ..Self::within_build(tools, cpu, build)? })
     }
 
-    /// One that asks ptxas as a build does.
+    /// Creates a judge that calls ptxas as a build does.
     pub(in crate::tune) fn within_build(tools: Tools, cpu: &str, build: Build) -> Result<Self, Error> {
         let Build { options, is_verbose, gate } = build;
         Ok(Self {
@@ -146,58 +146,58 @@ impl Ptxas {
         })
     }
 
-    /// The same, which reads figures from machine code where the build does not ask ptxas for them, if that is wanted.
+    /// Reads figures from machine code if the build does not ask ptxas for them and `are_wanted` is set.
     pub(in crate::tune) fn with_figures_of_code(self, are_wanted: bool) -> Self {
         Self { prints: self.is_verbose || !are_wanted, ..self }
     }
 
-    /// The same, which reads what a linker sees if its options ask for what is linked later.
+    /// Also reads what a linker sees, if the output is linked later.
     pub(in crate::tune) fn for_linker(self, is_relocatable: bool) -> Self {
         Self { is_relocatable, ..self }
     }
 
-    /// The programs.
+    /// Returns the programs.
     pub(in crate::tune) fn tools(&self) -> &Tools {
         &self.tools
     }
 
-    /// Whether there is a program that tells what ptxas spills.
+    /// Whether there is a program that finds the values that ptxas spills.
     pub(in crate::tune) fn looks_for_spills(&self) -> bool {
         self.tools.nvdisasm.is_file()
     }
 
-    /// The processor.
+    /// Returns the processor.
     pub(in crate::tune) fn cpu(&self) -> &str {
         &self.cpu
     }
 
-    /// The options that another compiler gives to ptxas.
+    /// Returns another compiler's ptxas options.
     pub(in crate::tune) fn options(&self) -> impl Iterator<Item = &OsString> {
         self.options.iter().filter(|option| *option != LEVEL)
     }
 
-    /// How often ptxas ran.
+    /// Returns the number of ptxas runs.
     pub(in crate::tune) fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// Whether a run gave no answer for a reason that may be gone the next time: no space, a limit of time.
+    /// Whether a run failed for a reason that may be gone the next time, such as a full disk or a time limit.
     pub(in crate::tune) fn had_trouble(&self) -> bool {
         self.had_trouble.load(Ordering::Relaxed)
     }
 
-    /// The machine code of a file, as a file: what was judged before is at hand.
+    /// Returns the path of a file's machine code. Earlier results are reused.
     pub(in crate::tune) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, NoAnswer> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
-            // What a cache remembers has no machine code.
+            // A cache has no machine code.
             self.judge(ptx, limit, Inspection::OwnReader)?;
         }
         Ok(cubin)
     }
 
-    /// The machine code of a file, for running it: nothing where ptxas gives none. What was judged before is at hand; else
-    /// ptxas runs, and that counts for no search.
+    /// Returns the machine code of a file, for running it. `None` if ptxas gives none. Earlier results are reused.
+    /// Otherwise ptxas runs, and the run counts for no search.
     pub(in crate::tune) fn machine_code(&self, ptx: &[u8], limit: Duration) -> Option<Vec<u8>> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
@@ -206,12 +206,12 @@ impl Ptxas {
         fs::read(cubin).ok()
     }
 
-    /// Where the machine code of a file is kept.
+    /// Returns where the machine code of a file is stored.
     fn cubin_of(&self, ptx: &[u8]) -> PathBuf {
         self.folder.path(&format!("{}.cubin", fingerprint(&String::from_utf8_lossy(ptx))))
     }
 
-    /// What an answer is the answer to: the form of answers, ptxas's version and options, the processor and the file.
+    /// Returns the key of an answer: the form of answers, ptxas's version and options, the processor and the file.
     pub(in crate::tune) fn key(&self, ptx: &[u8]) -> Key {
         let mut key = KeyBuilder::new("judged");
         key.field("answer", FORM.as_bytes()).field("ptxas", self.version.as_bytes());
@@ -219,7 +219,8 @@ impl Ptxas {
         key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 
-    /// What ptxas makes of a file, and its CPU time. The machine code is left in its file, with the kernels' own names.
+    /// Runs ptxas on a file, and returns its output and CPU time. The machine code stays in its file, with the kernels'
+    /// own names.
     fn assembled(
         &self,
         Files { input, cubin, log, .. }: &Files,
@@ -253,13 +254,13 @@ impl Ptxas {
         Ok((made, end.computed))
     }
 
-    /// A file that cannot be written or read.
+    /// Returns the answer for a file that cannot be written or read.
     fn failed(&self, place: &dyn Display, error: &std::io::Error) -> NoAnswer {
         self.had_trouble.store(true, Ordering::Relaxed);
         NoAnswer::Failed(format!("{place}: {error}"))
     }
 
-    /// What a program that came to no end has to say.
+    /// Returns the answer for a program that did not end by itself.
     fn lost(&self, name: &str, failure: &RunFailure) -> NoAnswer {
         self.had_trouble.store(true, Ordering::Relaxed);
         let problem = format!("{name} {failure}");
@@ -270,7 +271,7 @@ impl Ptxas {
     }
 }
 
-/// What ptxas reports of the functions of an object, with what stands in the object alone.
+/// Adds figures that only the object has to ptxas's reports of its functions.
 fn with_footprints(reported: PtxasReports, object: &Relocatable) -> PtxasReports {
     let with_footprint = |(name, ptxas_report): (String, PtxasReport)| {
         let Footprint { registers, frame, stack, .. } = object.functions.get(&name)?.footprint;
@@ -291,7 +292,7 @@ impl Judge for Ptxas {
     }
 }
 
-/// The files of a run of ptxas.
+/// The files of a ptxas run.
 struct Files {
     input: PathBuf,
     cubin: PathBuf,
@@ -300,19 +301,20 @@ struct Files {
 }
 
 impl Ptxas {
-    /// What is known of a file that was judged in this build.
+    /// Returns a part of the result for a file that was judged in this build.
     fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&JudgedModule) -> R) -> Option<R> {
         let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&fingerprint(&String::from_utf8_lossy(ptx))).map(of)
     }
 
-    /// What ptxas made of a file with the build's own options, where that is at hand: nobody has to ask again.
+    /// Returns ptxas's output for a file with the build's own options, if ptxas ran with them. ptxas need not run
+    /// again.
     pub(in crate::tune) fn made(&self, ptx: &[u8]) -> Option<Assembled> {
         let messages = self.of_known(ptx, |known| known.messages.clone())??;
         Some(Assembled { cubin: fs::read(self.cubin_of(ptx)).ok()?, messages })
     }
 
-    /// What ptxas makes of a file. The machine code is kept until the end.
+    /// Judges a file. The machine code is stored until the end.
     fn judged(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
@@ -324,7 +326,7 @@ impl Ptxas {
             fs::rename(cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
         }
         for path in [input, cubin, log, listing] {
-            // The folder goes away in the end.
+            // The folder is removed at the end.
             let _ = fs::remove_file(path);
         }
         let (judged, messages) = judged?;
@@ -336,7 +338,7 @@ impl Ptxas {
         Ok(judged)
     }
 
-    /// What ptxas makes of a file, and what it printed if it had the build's own options.
+    /// Runs ptxas on a file and reads the figures. Also returns ptxas's messages, if it had the build's own options.
     fn read(
         &self,
         files: &Files,

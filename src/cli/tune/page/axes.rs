@@ -1,4 +1,4 @@
-//! What each axis of the search won.
+//! The gain of each axis of the search.
 
 use maud::{Markup, html};
 use nvptx_ra::tune::axis::Axis;
@@ -7,20 +7,20 @@ use nvptx_ra::tune::variant::Variant;
 use super::{Outcome, Tuned};
 use crate::page::grouped;
 
-/// What is told of an axis.
+/// The gain of an axis.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Variants tried that move along it.
+    /// Tried variants that differ on it.
     pub(super) tried: usize,
-    /// Kernels whose best variant does.
+    /// Kernels with a winner that differs on it.
     pub(super) winners: usize,
-    /// Kernels for which everything that does not move along it is worse.
+    /// Kernels for which all variants without it are worse.
     pub(super) needed: usize,
-    /// Bytes that would be spilled more without it.
+    /// Additional bytes that would be spilled without it.
     pub(super) bytes: u64,
 }
 
-/// A row for each axis that was tried.
+/// Prints a row for each axis that was tried.
 pub(super) fn axes(tuned: &Tuned<'_>) -> Markup {
     let shares = Axis::ALL.map(|axis| (axis, share(tuned, axis)));
     html! {
@@ -55,7 +55,7 @@ pub(super) fn axes(tuned: &Tuned<'_>) -> Markup {
     }
 }
 
-/// What an axis won, of the variants that were tried.
+/// Computes the gain of an axis from the tried variants.
 pub(super) fn share(tuned: &Tuned<'_>, axis: Axis) -> Share {
     let moves = |variant: &Variant| variant.moves_along(axis);
     let mut share = Share { tried: 0, winners: 0, needed: 0, bytes: 0 };
@@ -74,17 +74,17 @@ pub(super) fn share(tuned: &Tuned<'_>, axis: Axis) -> Share {
 fn name(axis: Axis) -> &'static str {
     match axis {
         Axis::Compiler => "another compiler's code",
-        Axis::Ahead => "what is inlined and unrolled",
+        Axis::Ahead => "inlining and unrolling",
         Axis::Optimisations => "LLVM's optimisations",
         Axis::Order => "order of instructions",
-        Axis::AssemblyLoads => "loads of inline assembly move",
+        Axis::AssemblyLoads => "reordered loads in inline assembly",
         Axis::SimdVideo => "SIMD video instructions",
         Axis::SharedAddresses => "shared addresses",
-        Axis::Remat => "values computed again",
-        Axis::Limit => "limit of registers",
+        Axis::Remat => "rematerialised values",
+        Axis::Limit => "register limit",
         Axis::Loops => "loops that ptxas unrolls",
-        Axis::Names => "names and copies",
-        Axis::Kept => "values kept in shared memory",
+        Axis::Names => "register names and copies",
+        Axis::Kept => "values spilled to shared memory",
         Axis::SmemSpilling => "ptxas's spills to shared memory",
         Axis::Blocks => "blocks that setmaxnreg needs",
         Axis::KernelName => "name of the kernel",

@@ -1,4 +1,4 @@
-//! How the best was found: the best so far after each variant.
+//! The course of the search: the best figures after each variant.
 
 use maud::{Markup, html};
 use nvptx_ra::tune::figures::Figures;
@@ -7,7 +7,7 @@ use super::{Outcome, Tuned};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{grouped, key};
 
-/// The drawing's size, and the plot in it, in pixels.
+/// The size of the drawing, and of the plot in it, in pixels.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 64.0;
@@ -15,7 +15,7 @@ const RIGHT: f64 = 620.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 190.0;
 
-/// A figure whose course is drawn.
+/// A figure that is plotted.
 struct Measure {
     name: &'static str,
     of: fn(&Figures) -> u32,
@@ -25,7 +25,7 @@ const SPILLS: Measure = Measure { name: "bytes spilled", of: Figures::spill_byte
 const WARPS: Measure = Measure { name: "warps on an SM", of: |figures| figures.warps };
 const INSTRUCTIONS: Measure = Measure { name: "machine instructions", of: |figures| figures.sass.instructions };
 
-/// The course of one kernel, in the figure that it won most by.
+/// Plots the course of one kernel, in the figure with the largest gain.
 pub(super) fn of_kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let stock = &outcome.kernel.stock;
     let measure = match stock.spill_bytes() {
@@ -38,7 +38,7 @@ pub(super) fn of_kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     chart(&heights, measure.name)
 }
 
-/// The sum of all courses, each as if the kernels were searched at the same pace.
+/// Plots the sum of all courses, as if the kernels were searched at the same pace.
 pub(super) fn of_all(tuned: &Tuned<'_>) -> Markup {
     let is_spilling = tuned.kernels.iter().any(|outcome| outcome.kernel.stock.spill_bytes() > 0);
     let measure = if is_spilling { SPILLS } else { INSTRUCTIONS };
@@ -56,7 +56,7 @@ pub(super) fn of_all(tuned: &Tuned<'_>) -> Markup {
     chart(&(0..=length).map(at).collect::<Vec<u32>>(), measure.name)
 }
 
-/// The curve. The first height is that before the search.
+/// Plots a curve. The first height is the figure before the search.
 fn chart(heights: &[u32], name: &str) -> Markup {
     let (end, most) = (heights.len() as u32, heights.iter().copied().max().unwrap_or(0));
     let (x, y) = (Scale::new(LEFT, RIGHT, end), Scale::new(BOTTOM, TOP, most));

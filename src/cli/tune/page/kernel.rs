@@ -9,7 +9,7 @@ use super::{Outcome, Tuned, change, course};
 use crate::kernel_names;
 use crate::page::counted;
 
-/// How many variants are listed.
+/// The number of listed variants.
 const LISTED: usize = 16;
 
 pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is_open: bool) -> Markup {
@@ -53,7 +53,7 @@ pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is
                         p.note { code { (variant) } " does not win: predicted " (predicted.words()) "." }
                     }
                     @for refused in &kernel.findings.refused {
-                        p.note.warning { code { (refused.variant) } " computes something else: " (refused.difference.place) }
+                        p.note.warning { code { (refused.variant) } " computes other results: " (refused.difference.place) }
                     }
                 }
                 section { h2 { "Course of the search" } (course::of_kernel(tuned, outcome)) }
@@ -75,12 +75,7 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
             after.ptxas_report.shared_bytes,
             "bytes of a block, static",
         ),
-        (
-            "instructions",
-            before.sass.instructions,
-            after.sass.instructions,
-            "of the machine, without those that do nothing",
-        ),
+        ("instructions", before.sass.instructions, after.sass.instructions, "of the machine, without NOPs"),
     ];
     html! {
         table.figures {
@@ -101,13 +96,13 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
         @if after.shared_spills > 0 {
             p.note {
                 "Slots in shared memory move " (counted(usize::try_from(after.shared_spills).unwrap_or(usize::MAX), "byte"))
-                ", ten times for each loop."
+                ", times ten for each enclosing loop."
             }
         }
     }
 }
 
-/// What was tried, the best first: those that count before those that do not, and these before those that ptxas did not take.
+/// Lists the tried variants, the best first: variants that count before others, and variants that ptxas refused last.
 fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let kernel = outcome.kernel;
     let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.objective.allowance);
@@ -136,7 +131,7 @@ fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
                             td.number { (change(figures.sass.instructions, figures.sass.instructions)) }
                             td {
                                 @if **variant == outcome.variant { "▶" }
-                                @else if kernel.findings.has_refused(variant) { "computes something else" }
+                                @else if kernel.findings.has_refused(variant) { "other results than stock" }
                                 @else if let Some(disqualified) = kernel.findings.disqualification_of(variant) { (disqualified.words()) }
                                 @else if !counts(figures) { "worse than before" }
                             }

@@ -1,4 +1,4 @@
-//! A search as a page for a browser: each kernel before and after, what each axis won, and how the best was found.
+//! The HTML page of a search: each kernel before and after, the gain of each axis, and the course of the search.
 
 mod axes;
 mod course;
@@ -20,21 +20,21 @@ use nvptx_ra::tune::variant::Variant;
 use super::driver::EarlyStop;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
-/// What a page tells.
+/// The contents of a page.
 pub(super) struct Tuned<'a> {
     /// The name of the input.
     pub(super) input: &'a str,
     pub(super) objective: &'a Objective,
-    /// How the code is called that the search starts from.
+    /// The description of stock.
     pub(super) stock: &'static str,
-    /// How often ptxas ran.
+    /// The number of ptxas runs.
     pub(super) runs: usize,
-    /// Why the search ended ahead of its last run, if it did.
+    /// Why the search ended early, if it did.
     pub(super) early_stop: Option<EarlyStop>,
     pub(super) kernels: Vec<Outcome<'a>>,
 }
 
-/// A kernel, and what it got in the end.
+/// A kernel with its final variant.
 #[derive(Clone)]
 pub(super) struct Outcome<'a> {
     pub(super) kernel: &'a Kernel,
@@ -43,34 +43,34 @@ pub(super) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// What is said of it beside stock.
+    /// Returns the comparison of the final variant with stock.
     fn agreement(&self) -> Option<&Agreement> {
         self.kernel.findings.said_of(&self.variant)
     }
 
-    /// What shows that it computes what stock does, in words.
+    /// Returns in words what shows that the final variant computes the same as stock.
     fn assurance(&self) -> &'static str {
         let assurance = self.kernel.findings.assurance_of(&self.variant);
         assurance.zip(self.agreement()).map_or("", |(assurance, agreement)| assurance.words(agreement))
     }
 
-    /// What it and stock executed.
+    /// Returns what the final variant and stock executed.
     fn executed(&self) -> Option<Executed> {
         self.kernel.findings.executed_of(&self.variant)
     }
 
-    /// What a model of time says of it beside stock.
+    /// Returns the predicted times of the final variant and stock.
     fn predicted(&self) -> Option<Predicted> {
         self.kernel.findings.predicted_of(&self.variant)
     }
 
-    /// Bytes that it spills less.
+    /// Returns the saved bytes of spills.
     fn saved(&self) -> u32 {
         self.kernel.stock.spill_bytes().saturating_sub(self.figures.spill_bytes())
     }
 }
 
-/// The page. The same search gives the same bytes.
+/// Prints the page. The same search gives the same bytes.
 pub(super) fn page(tuned: &Tuned<'_>) -> String {
     let title = format!("{} tuned for {}", tuned.input, tuned.objective.architecture.name);
     let sum = |of: fn(&Outcome<'_>) -> u32| tuned.kernels.iter().map(|outcome| u64::from(of(outcome))).sum::<u64>();
@@ -84,7 +84,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
             @if let Some(early_stop) = tuned.early_stop { " " b { (early_stop.sentence()) "." } }
         }
     };
-    // Opened is what gained most.
+    // The kernel with the largest gain is open.
     let most = (0..tuned.kernels.len()).max_by_key(|&number| (tuned.kernels[number].saved(), usize::MAX - number));
     let rest = html! {
         @if tuned.kernels.len() > 1 {
@@ -103,7 +103,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
     shell(&title, &said, &rest)
 }
 
-/// Before and after, with an arrow where they differ.
+/// Prints before and after, with an arrow if they differ.
 fn change<T: Into<u64>>(before: T, after: T) -> String {
     let [from, to] = [before, after].map(|number| grouped(number.into()));
     if from == to { from } else { format!("{from} → {to}") }

@@ -6,7 +6,7 @@ use super::{Outcome, Tuned, change};
 use crate::kernel_names;
 use crate::page::bar;
 
-/// A row for each kernel, with a link to it. Bars show how much of the spilled bytes is left.
+/// Prints a row for each kernel, with a link to it. Bars show the remaining part of the spilled bytes.
 pub(super) fn overview(tuned: &Tuned<'_>) -> Markup {
     let is_spilling = tuned.kernels.iter().any(|outcome| outcome.kernel.stock.spill_bytes() > 0);
     let is_timed = tuned.kernels.iter().any(|outcome| outcome.figures.timing.is_some());

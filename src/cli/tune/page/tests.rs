@@ -1,4 +1,4 @@
-//! The page of a small search, and what must hold of every page.
+//! The page of a small search, and properties of every page.
 
 use nvptx_ra::index::EntityIndex as _;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
@@ -18,7 +18,7 @@ use super::*;
 use crate::golden;
 use crate::page::assert_loads_nothing;
 
-/// A name that would be a script, an entity and the end of an attribute, were it not escaped.
+/// A name that would be a script, an entity and the end of an attribute if it were not escaped.
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
 fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
@@ -39,7 +39,7 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
     }
 }
 
-/// A search of kernels of PTX, whose variants cost what `judge` says by the name and the choice.
+/// Runs a search of PTX kernels. `judge` returns the figures of a variant by the kernel's name and the choice.
 fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figures>) -> Search {
     let architecture = Architecture::by_name("sm_90").expect("is known");
     let (allowance, preference) = (Allowance::default(), preference(&[]));
@@ -75,8 +75,8 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
     search
 }
 
-/// Two kernels: the first wins by an order with values computed again, and would win less by the order alone; the second
-/// wins by names.
+/// Runs a search of two kernels. The first wins by an order with rematerialised values, and would win less by the order
+/// alone. The second wins by register names.
 fn small() -> Search {
     search(&["attention", HOSTILE], 22, |name, choice| match (name, choice) {
         ("attention", "order=late") => Some(figures(0, 16, 400)),
@@ -104,13 +104,13 @@ fn tuned(search: &Search) -> Tuned<'_> {
     }
 }
 
-/// The page of two kernels is the one that was looked at in a browser.
+/// The page of two kernels equals the reference page, which was checked in a browser.
 #[test]
 fn the_page_of_a_small_search() {
     golden::expect("tune_page.html", &page(&tuned(&small())));
 }
 
-/// No text of the input is markup, and a page loads nothing.
+/// No text of the input becomes markup, and a page loads nothing.
 #[test]
 fn names_are_escaped_and_nothing_is_loaded() {
     let page = page(&tuned(&small()));
@@ -118,7 +118,8 @@ fn names_are_escaped_and_nothing_is_loaded() {
     assert_loads_nothing(&page);
 }
 
-/// What an axis won is what the best without it spills more; where another axis wins as much, no kernel needs it.
+/// The gain of an axis is what the best variant without it spills more. If another axis gains as much, no kernel needs
+/// it.
 #[test]
 fn shares_of_axes() {
     let search = small();
@@ -137,21 +138,21 @@ fn shares_of_axes() {
     assert_eq!(share(&tuned, Axis::Kept), Share { tried: 0, winners: 0, needed: 0, bytes: 0 });
 }
 
-/// A benchmark has a column of its own, and a search that was cut says so.
+/// A benchmark has a column of its own. The page of an interrupted search states the interruption.
 #[test]
 fn what_is_not_always_there() {
     let plain = page(&tuned(&small()));
-    assert!(!plain.contains("benchmark") && !plain.contains("cut by an interruption"));
+    assert!(!plain.contains("benchmark") && !plain.contains("the search was interrupted"));
     let timing = |median| Some(Timing { median, spread: 0.5 });
     let search = search(&["a", "b"], 4, |_, choice| match choice {
         "stock" => Some(Figures { timing: timing(12.5), ..figures(100, 32, 500) }),
         _ => Some(Figures { timing: timing(10.25), ..figures(90, 32, 500) }),
     });
     let timed = page(&Tuned { early_stop: Some(EarlyStop::Interruption), ..tuned(&search) });
-    assert!(timed.contains("12.5 → 10.25") && timed.contains("cut by an interruption"), "{timed}");
+    assert!(timed.contains("12.5 → 10.25") && timed.contains("the search was interrupted"), "{timed}");
 }
 
-/// Many kernels: only the one that gained most is open, and long searches have short lists.
+/// With many kernels, only the one with the largest gain is open. Long searches have short lists.
 #[test]
 fn a_page_of_many_kernels() {
     let names: Vec<String> = (0..20).map(|number| format!("k{number}")).collect();

@@ -1,4 +1,4 @@
-//! What a build is told while a search goes on.
+//! Reports of a search to a build.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -11,23 +11,23 @@ use super::lacks_warps;
 use crate::tune::driver::{EarlyStop, Listener};
 use crate::tune::verdict::UnchangedKernel;
 
-/// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
-/// share of ptxas's work.
+/// The least gain that all variants must have brought on similar kernels, as a fraction of the time, before a kernel is
+/// searched with a share of ptxas's work.
 const LEAST_HOPE: f64 = 0.003;
 
-/// Tells the log of a build how a search goes on.
+/// A listener that writes the progress of a search to a build's log.
 pub(super) struct Log<'a> {
     pub(super) note: &'a (dyn Fn(&str) + Sync),
     pub(super) architecture: &'a Architecture,
     pub(super) objective: &'a Objective,
     /// The kernels with loops that ptxas would unroll in another form.
     pub(super) loops: &'a BTreeSet<String>,
-    /// The kernels that stock shows to have nothing to gain.
+    /// The kernels for which stock shows that there is nothing to gain.
     pub(super) unchanged_kernels: Mutex<Vec<UnchangedKernel>>,
     pub(super) run_limits: RunLimits,
-    /// Is told how many kernels are done.
+    /// Called with the number of completed kernels.
     pub(super) progress: &'a (dyn Fn(usize) + Sync),
-    /// The kernels that are done.
+    /// The completed kernels.
     pub(super) over: Mutex<BTreeSet<String>>,
 }
 
@@ -45,7 +45,7 @@ impl Listener for Log<'_> {
         (self.note)(line.trim_start_matches("nvptx-ra: "));
     }
 
-    /// A stack may be an array's alone.
+    /// A stack may hold only an array.
     fn admits(&self, kernel: &mut Kernel) -> bool {
         let lacks = || lacks_warps(&kernel.stock.ptxas_report, kernel.block, self.architecture);
         let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
@@ -54,15 +54,15 @@ impl Listener for Log<'_> {
         let is_wanted = lacks_something || kernel.has_loops_to_turn;
         let hope = kernel.hope(self.objective);
         let has_hope = self.run_limits.effort.is_none() || hope >= LEAST_HOPE;
-        // Of turned loops nothing was recorded: they are tried in any case.
+        // Nothing was recorded of turned loops, so they are tried in any case.
         kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
         if is_wanted && (has_hope || kernel.has_loops_to_turn) {
             return true;
         }
         let reason = if is_wanted {
-            format!("the recorded kernels that are like it gained {:.1} % by all that is tried", 100.0 * hope)
+            format!("similar recorded kernels gained {:.1} % by all variants", 100.0 * hope)
         } else {
-            "its stack is an array's, and it lacks no warps for want of registers".into()
+            "the stack holds only arrays, and registers do not limit the warps".into()
         };
         let mut unchanged_kernels = self.unchanged_kernels.lock().unwrap_or_else(PoisonError::into_inner);
         unchanged_kernels.push(UnchangedKernel::unsearched(&kernel.name, &reason));
@@ -80,8 +80,8 @@ impl Listener for Log<'_> {
         let reason = match early_stop {
             None => return,
             Some(EarlyStop::Interruption) => "the search was interrupted",
-            Some(EarlyStop::Time) => "the time for the search is over",
+            Some(EarlyStop::Time) => "the search reached its time limit",
         };
-        (self.note)(&format!("{reason}: the best that was found so far is taken"));
+        (self.note)(&format!("{reason}: the best result so far is used"));
     }
 }

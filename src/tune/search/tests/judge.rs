@@ -1,4 +1,4 @@
-//! A judge that answers at random, and searches for it to judge.
+//! A judge with random answers, and the searches that it judges.
 
 use crate::index::EntityIndex as _;
 use crate::target::machine::Architecture;
@@ -15,22 +15,22 @@ use crate::tune::search::{KernelId, Search};
 use crate::tune::timing::Timing;
 use crate::tune::variant::Variant;
 
-/// Answers that follow from a number and from what is asked: the same question has the same answer.
+/// Answers that follow from a number and the question: the same question has the same answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judge {
     pub(super) number: u64,
-    /// How many texts there are of the variants of a kernel; stock's is one of them.
+    /// The number of different PTX modules of a kernel's variants, including stock's.
     pub(super) texts: u64,
-    /// One of so many questions is refused.
+    /// One of this many questions is refused.
     pub(super) refuses: u64,
-    /// Whether a benchmark is asked, too.
+    /// Whether there is a benchmark, too.
     pub(super) times: bool,
 }
 
 impl Judge {
-    /// A number below `end` for a question.
+    /// Returns a number below `end` for a question.
     pub(super) fn draw(&self, question: &str, end: u64) -> u64 {
-        // FNV-1a, and the last step of SplitMix64, because the low bits of the former are not random enough.
+        // FNV-1a and the last step of SplitMix64, because the low bits of FNV-1a are not random enough.
         let hash = question.bytes().fold(self.number ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
@@ -42,7 +42,7 @@ impl Judge {
         self.draw(&format!("refuses {question}"), self.refuses) == 0
     }
 
-    /// The fingerprint of the PTX of a kernel's variant.
+    /// Returns the fingerprint of the PTX of a kernel's variant.
     pub(super) fn text(&self, kernel: KernelId, variant: &Variant) -> Result<String, NoAnswer> {
         let question = format!("{kernel} {variant}");
         if self.refuses(&question) {
@@ -54,7 +54,7 @@ impl Judge {
         })
     }
 
-    /// Some registers, of those that a kernel's variants spill.
+    /// Returns some of the registers that a kernel's variants spill.
     pub(super) fn spilled(&self, kernel: KernelId, variant: &Variant) -> Result<Spilled, NoAnswer> {
         let question = format!("{kernel} spills {variant}");
         if self.refuses(&question) {
@@ -65,8 +65,8 @@ impl Judge {
         Ok(Spilled { registers, text: question, figures: None })
     }
 
-    /// A number for a text: mostly that of stock, or a little off. Of some texts nothing is larger than stock's but for
-    /// one measure, and of some not even that one: else hardly any text would be better than stock.
+    /// Returns a number for a PTX module: mostly stock's, or slightly different. For some PTX modules, at most one
+    /// measure is larger than stock's. Otherwise hardly any PTX would be better than stock.
     fn near(&self, text: &str, what: &str, stock: u32, steps: &[i64]) -> u32 {
         const MEASURES: [&str; 9] =
             ["stores", "loads", "advice", "instructions", "local", "traffic", "shared", "fewer warps", "smaller block"];
@@ -119,7 +119,8 @@ impl Judge {
         })
     }
 
-    /// What comes of the comparison of a text of a kernel with stock: of some kernels nothing can be said. Both may end some launch.
+    /// Returns the comparison of a kernel's PTX with stock. Some kernels cannot be compared. Both may complete a
+    /// launch.
     pub(super) fn compared(&self, kernel: KernelId, text: &str) -> Compared {
         if self.draw(&format!("compares {kernel}"), 5) == 0 {
             let agreement = Agreement::NotComparable("stock has a race".into());
@@ -150,16 +151,16 @@ pub(super) fn stock_text(kernel: KernelId) -> String {
     format!("{kernel} stock")
 }
 
-/// A search that is to be judged, and its judge.
+/// A search, and its judge.
 #[derive(Debug)]
 pub(super) struct Case {
     pub(super) judge: Judge,
     pub(super) objective: Objective,
     run_limits: RunLimits,
-    /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
-    /// memory are.
+    /// Stock's figures and block of each kernel, the LLVM optimisations that may be chosen, and whether spills to
+    /// shared memory are allowed.
     kernels: Vec<(Figures, Block, Choices, bool)>,
-    /// The template of each kernel that is an instance of one.
+    /// The template of each kernel that is an instance of a template.
     templates: Vec<Option<&'static str>>,
     /// The numbers of other compilers that have code of each kernel.
     compilers: Vec<u8>,

@@ -36,7 +36,7 @@ KINDS = {
     "fatbin": (b"\x50\xed\x55\xba\x01\x00\x10\x00" + bytes(40), "a fat binary"),
     "gzip": (gzip.compress(ASSEMBLY.read_bytes()), "compressed"),
     "empty": (b"", "empty"),
-    "binary": (b"\x00\x01\xfe\xff", "binary data of no kind that is known here"),
+    "binary": (b"\x00\x01\xfe\xff", "binary data of unknown kind"),
 }
 IR = {"assembly", "bitcode", "wrapper"}
 FUNCTIONS = IR | {"mir", "ptx", "functions"}

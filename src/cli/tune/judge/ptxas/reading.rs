@@ -1,4 +1,4 @@
-//! How machine code is read: by its bits, or by NVIDIA's disassembler.
+//! Reading machine code, by this project's own reader or by NVIDIA's disassembler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,11 +17,11 @@ use crate::ptxas::PtxasReports;
 use crate::ptxas_run::crash;
 use crate::tune::process::{self, Limit};
 
-/// What messages call the machine code that is looked at for spills.
+/// The description in messages of machine code that is inspected for spills.
 const SPILLS: &str = "what ptxas spills";
 
 impl Ptxas {
-    /// What the instructions of each function of a file come to.
+    /// Counts the instructions of each function of a file.
     pub(super) fn code(
         &self,
         files: &Files,
@@ -39,7 +39,7 @@ impl Ptxas {
             Inspection::OwnReader | Inspection::Spills => true,
         };
         let has_read_well = self.has_compared.load(Ordering::Relaxed) && self.reads_well.load(Ordering::Relaxed);
-        // A build does not wait for what tests compare.
+        // A build skips code whose reading is covered by tests.
         let is_compared = self.known.is_some() && machine_code::is_compared(cubin);
         if is_own_enough && has_read_well || is_compared || !self.disassembles {
             return Ok(own);
@@ -47,7 +47,7 @@ impl Ptxas {
         self.disassemble(&files.cubin, &files.listing, limit, &own)
     }
 
-    /// What the disassembler says of a file. It is compared with what we read ourselves.
+    /// Runs the disassembler on a file, and compares its result with the own reader's.
     fn disassemble(
         &self,
         cubin: &Path,
@@ -60,21 +60,21 @@ impl Ptxas {
         let finished = process::run(disassembler, listing, listing, Limit::Computed(limit));
         let status = finished.map_err(|failure| self.lost("cuobjdump", &failure))?.status;
         if !status.success() {
-            let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
+            let refused = || "cuobjdump: the output of ptxas is refused; use both from the same CUDA toolkit".into();
             return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));
         }
         let listing = fs::read(listing).map_err(|error| self.failed(&"cuobjdump", &error))?;
         let code = listing::read(&String::from_utf8_lossy(&listing));
         if let Some((name, sass)) = code.iter().find(|(name, sass)| own.get(*name) != Some(sass)) {
             self.reads_well.store(false, Ordering::Relaxed);
-            log::debug!("{name}: the disassembler has {sass:?}, its bits are read as {:?}", own.get(name));
+            log::debug!("{name}: the disassembler counts {sass:?}, the own reader {:?}", own.get(name));
         }
         self.has_compared.store(true, Ordering::Relaxed);
         Ok(code)
     }
 
-    /// What each function of machine code with source lines spills; nothing where no disassembler tells. `bytes` are the
-    /// file's.
+    /// Returns the spills of each function of machine code with source lines. Empty without a disassembler. `bytes` is
+    /// the file's contents.
     pub(super) fn spills(&self, cubin: &Path, bytes: &[u8]) -> BTreeMap<String, Spills> {
         let nvdisasm = &self.tools.nvdisasm;
         let code = machine_code::instructions(bytes).unwrap_or_default();
