@@ -439,8 +439,7 @@ fn blocks_ahead_may_read_what_is_defined_behind() {
     assert!(spilled.iter().any(|spilled| (spilled.reg.0, spilled.reloads) == (0, 1)), "{spilled:?}");
 }
 
-/// Returns how often `%0` is loaded, if three blocks read it after a point with three words, and the registers that are
-/// read then.
+/// Returns how often `%0` is loaded, if three blocks read it after a point with three words.
 fn loads(blocks: &str, hoists: bool) -> usize {
     let body = format!(
         "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\

@@ -25,8 +25,7 @@ use crate::spill::groups::{Group, freed, group};
 use crate::spill::plan::SpillLocation;
 use crate::target::machine::SHARED_COST;
 
-/// Accesses count as outside of the high-pressure points if they are at most this many times more frequent than the
-/// function, relative to the points' own frequency.
+/// Stores and loads around high-pressure points are at least this many times rarer than the points.
 const AROUND: f64 = 4.0;
 
 /// A value that ptxas spills is chosen if it costs at most this many times as much as ptxas's spills. Each choice makes
