@@ -1,25 +1,25 @@
-//! Remedies: what to change, in words that the user of a language can follow.
+//! Remedies: the change, in the terms of the user's language.
 
 use super::Place;
 use super::input::Callee;
 use crate::forecast::{Index, PromotionObstacle, UnpromotedVariable};
 
-/// The language of a source line, as the name of its file tells it.
+/// The language of a source line, by the name of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// C++, CUDA's included.
+    /// C++, including CUDA C++.
     Cpp,
     /// Python: Triton, or Numba.
     Python,
-    /// Any other, or unknown: where there is no debug information, the file is the compiler's output.
+    /// Any other, or unknown: without debug information, the file is the compiler's output.
     Unknown,
 }
 
-/// What the names of C++ files end with.
+/// Endings of the names of C++ files.
 const CPP: [&str; 13] = ["c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "inc", "inl", "ipp"];
 
 impl Language {
-    /// That of a place.
+    /// Returns the language of a place.
     pub fn of(place: &Place) -> Self {
         match place.file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()) {
             Some(ending) if CPP.contains(&&*ending) => Self::Cpp,
@@ -28,7 +28,7 @@ impl Language {
         }
     }
 
-    /// The words of this language; for an unknown one all words, each with its language.
+    /// Returns the text for this language; for an unknown one all texts, each with its language.
     fn say(self, cpp: &str, python: &str, ptx: &str) -> String {
         match self {
             Self::Cpp => cpp.to_owned(),
@@ -38,7 +38,7 @@ impl Language {
     }
 }
 
-/// A limit of registers.
+/// Returns the remedy that sets a register limit.
 pub fn limit(language: Language, registers: &str) -> String {
     let [cpp, python, ptx] = [
         format!("__maxnreg__({registers})"),
@@ -48,13 +48,13 @@ pub fn limit(language: Language, registers: &str) -> String {
     language.say(&cpp, &python, &ptx)
 }
 
-/// How a kernel says the size of its blocks.
+/// Returns the remedy that gives a kernel launch bounds.
 pub(super) fn bounds(language: Language) -> String {
     let python = "num_warps in Triton, launch_bounds of cuda.jit in Numba";
     format!("say the size of its blocks: {}", language.say("__launch_bounds__(THREADS)", python, ".maxntid"))
 }
 
-/// How a kernel may have more registers.
+/// Returns the remedy that gives a kernel more registers.
 pub(super) fn more_registers(language: Language, registers: u32) -> String {
     let fewer = match language {
         Language::Cpp => "fewer blocks in __launch_bounds__",
@@ -64,7 +64,7 @@ pub(super) fn more_registers(language: Language, registers: u32) -> String {
     format!("allow it {registers} registers: {}, or {fewer}", limit(language, &registers.to_string()))
 }
 
-/// How a kernel says how many registers it is entered with.
+/// Returns the remedy that determines the number of registers at a kernel's entry.
 pub fn known_at_entry(language: Language) -> String {
     let blocks = match language {
         Language::Cpp => ", or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)",
@@ -76,7 +76,7 @@ pub fn known_at_entry(language: Language) -> String {
     format!("say it: {}{blocks}", limit(language, "N"))
 }
 
-/// Why a line stands many times in a block, and how it stands there less often.
+/// Returns why a line occurs many times in a block, and how to reduce that.
 pub(super) fn unrolled(language: Language) -> (&'static str, &'static str) {
     match language {
         Language::Cpp => (
@@ -95,7 +95,7 @@ pub(super) fn unrolled(language: Language) -> (&'static str, &'static str) {
     }
 }
 
-/// How a loop makes the turns that its code says; `is_float`: it counts by a float.
+/// Returns the remedy for a loop with a wrong trip count; `is_float` if a float counts its iterations.
 pub(super) fn wrong_loop(language: Language, is_float: bool) -> String {
     let count = if is_float {
         "count in integers, and compute the float from them"
@@ -111,15 +111,15 @@ pub(super) fn wrong_loop(language: Language, is_float: bool) -> String {
     }
 }
 
-/// What Python's compilers keep in local memory.
+/// Variables that Python's compilers place in local memory.
 const OF_PYTHON: &str = "in Triton a function of a library keeps it there, as libdevice's sin and cos do: call libdevice's fast_sinf \
                          and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";
 
-/// What unrolls and inlines where the source does not.
+/// Unrolling and inlining that the source does not request.
 const TUNED: &str = "or let nvptx-ra tune choose what is unrolled and inlined: give it what clang -Xclang -disable-llvm-passes \
                      -emit-llvm writes";
 
-/// How a variable leaves local memory.
+/// Returns how to move a variable out of local memory.
 pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
     let has_array = matches!(
         cause.why,
@@ -161,7 +161,7 @@ pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
     }
 }
 
-/// How arrays leave local memory of which only machine code is known.
+/// Returns how to move arrays out of local memory if only machine code is known.
 pub(super) fn computed(language: Language) -> &'static str {
     match language {
         Language::Python => OF_PYTHON,
@@ -169,7 +169,7 @@ pub(super) fn computed(language: Language) -> &'static str {
     }
 }
 
-/// How a call goes.
+/// Returns how to avoid a call.
 pub(super) fn call(language: Language, callee: &Callee) -> &'static str {
     match (callee, language) {
         (Callee::Pointer, _) => "call the function by its name, or switch over the choices",
@@ -202,7 +202,7 @@ mod tests {
         Place { file: file.into(), line: 1 }
     }
 
-    /// A file's name tells its language; what a compiler wrote has none.
+    /// The name of a file determines its language; a compiler's output has none.
     #[test]
     fn languages() {
         let of = |file: &str| Language::of(&place(file));
@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(["k.ptx", "k.ll", "k", "py", "k.rs"].map(of), [Language::Unknown; 5]);
     }
 
-    /// No remedy for Python names a word of C++, and none for C++ a word of Python; for an unknown language, a word of
-    /// either has its language beside it.
+    /// A remedy for Python has no terms of C++, and a remedy for C++ no terms of Python. For an unknown language, a
+    /// term of either has its language beside it.
     #[test]
     fn words_of_a_language() {
         let callees = [
@@ -260,7 +260,7 @@ mod tests {
         assert!(remedies(Language::Unknown).iter().all(|text| is_told(text) && !has(&["#pragma"], text)));
     }
 
-    /// What an index is computed from decides the remedy.
+    /// The origin of an index decides the remedy.
     #[test]
     fn arrays() {
         let of = |index| {

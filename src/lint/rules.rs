@@ -1,4 +1,4 @@
-//! The rules: what is found in a kernel, why it costs something, and what to change.
+//! The rules: what they find in a kernel, the cost, and the change.
 
 use super::input::{Callee, HOLDERS, LintInput};
 use super::remedy::{self, Language};
@@ -8,11 +8,11 @@ use crate::forecast::PromotionObstacle;
 use crate::loops::Fault;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
-/// A kernel that takes no more registers than this beyond the next step of occupancy is close to it: registers come to
-/// a thread in multiples of so many.
+/// A kernel that takes at most this many registers more than the next occupancy step allows is close to it. Registers
+/// are allocated to a thread in multiples of this number.
 const CLOSE: u32 = 8;
 
-/// What the rules find in a kernel.
+/// Returns the findings of the rules in a kernel.
 pub fn findings(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(no_launch_bounds(input));
@@ -33,12 +33,13 @@ fn finding(lint: Lint, input: &LintInput<'_>, place: &Place, reason: String, rem
     Finding { lint, kernel: input.name.to_owned(), place: place.clone(), reason, remedy: remedy.into() }
 }
 
-/// "takes" of what is measured, "is expected to take" of what is forecast.
+/// Returns "takes" for a measurement, "is expected to take" for a forecast.
 fn verb(input: &LintInput<'_>, measured: &'static str, forecast: &'static str) -> &'static str {
     if input.is_measured { measured } else { forecast }
 }
 
-/// Blocks of the largest size get fewer registers than the kernel takes, and ptxas is not told that there are none.
+/// Blocks of the largest size get fewer registers than the kernel takes, and ptxas does not know that there are no such
+/// blocks.
 fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
     let most = input.architecture.max_registers_for_block(MAX_THREADS_PER_BLOCK)?;
@@ -55,7 +56,7 @@ fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::NoLaunchBounds, input, &input.begin, reason, remedy))
 }
 
-/// The most threads of a block, in whole warps, that may have so many registers.
+/// Returns the most threads of a block, in whole warps, that may have this many registers.
 fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
     let sizes = (1..=MAX_THREADS_PER_BLOCK / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE);
     sizes
@@ -87,7 +88,7 @@ fn spills(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::Spills, input, &input.spills, reason, remedy))
 }
 
-/// The kernel spills at its limit, and with a higher one as many warps would be resident.
+/// The kernel spills at its limit, and a higher limit would not reduce the number of resident warps.
 fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     let limit = input.limit.filter(|_| input.spill_bytes > 0)?;
     let at_limit = input.launch.with_registers(limit);
@@ -105,7 +106,7 @@ fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::NeedlessSpills, input, &input.spills, reason, remedy))
 }
 
-/// A few registers keep more warps away. A kernel that spills needs more than a few fewer.
+/// A few registers reduce occupancy. A kernel that spills would need more than a few fewer.
 fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
     let step = input.architecture.next_step(&input.launch)?;
@@ -155,7 +156,7 @@ fn local_array(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::LocalArray, input, place, reason, remedy))
 }
 
-/// The kernel spills where a line's values are live many times over.
+/// The kernel spills where many instances of a line's values are live.
 fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
     let holder = input.holders.iter().find(|holder| holder.times >= UNROLLED && holder.held >= UNROLLED)?;
     if input.spill_bytes == 0 {
@@ -206,7 +207,7 @@ fn ignored_setmaxnreg(input: &LintInput<'_>) -> Option<Finding> {
     input.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, input, &input.begin, reason, remedy))
 }
 
-/// An increase for which the other warpgroups of the block never give enough registers back.
+/// A register increase that waits for ever, because the other warpgroups of the block never release enough registers.
 fn register_budget(input: &LintInput<'_>) -> Option<Finding> {
     let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = input.register_shortage.as_ref()?;
     let reason = format!(
@@ -249,7 +250,7 @@ mod tests {
     use crate::forecast::UnpromotedVariable;
     use crate::target::machine::Launch;
 
-    /// A kernel in which nothing is to be found.
+    /// Returns a kernel without findings.
     fn clean() -> LintInput<'static> {
         LintInput {
             name: "k",
@@ -284,7 +285,7 @@ mod tests {
         assert_eq!(found(&clean()), []);
     }
 
-    /// Bounds matter only to a kernel that takes more registers than the largest block may have.
+    /// Bounds matter only for a kernel that takes more registers than the largest block may have.
     #[test]
     fn launch_bounds() {
         let free = |registers| LintInput { has_bounds: false, launch: Launch::new(registers), ..clean() };
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(found(&LintInput { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
     }
 
-    /// Spills are found by the line that moves them, and the lines that move most are named.
+    /// Spills are found by the line that moves them, and the lines that move most are reported.
     #[test]
     fn lines_of_spills() {
         let line = |line, bytes| (Place { file: "k.cu".into(), line }, bytes);
@@ -311,7 +312,8 @@ mod tests {
         assert_eq!(found(&LintInput { spill_bytes: 0, ..spilling }), []);
     }
 
-    /// A limit is needless where as many warps fit with more registers: 33 to 40 are one step for blocks of 256 threads.
+    /// A limit is needless if as many warps are resident with more registers: 33 to 40 are one step for blocks of 256
+    /// threads.
     #[test]
     fn spills_for_nothing() {
         let spilling = |limit| {
@@ -324,7 +326,7 @@ mod tests {
         assert!(!found(&dry).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
     }
 
-    /// One granule beyond a step is close to it, more is not.
+    /// One granule beyond a step is close to it; more is not.
     #[test]
     fn close_to_a_step() {
         let with = |registers| LintInput { launch: Launch::new(registers).with_threads(256), ..clean() };
@@ -339,7 +341,8 @@ mod tests {
         assert_eq!(found(&LintInput { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
     }
 
-    /// What keeps a variable in memory is named where the code is there; else a computed address is.
+    /// The reason for which a variable stays in memory is reported if the code is available; otherwise a computed
+    /// address is reported.
     #[test]
     fn local_memory() {
         let why = PromotionObstacle::Indexed(4);
@@ -353,7 +356,7 @@ mod tests {
         assert_eq!(found(&LintInput { stack_bytes: 64, ..clean() }), []);
     }
 
-    /// A variable whose address a function gets is that function's matter.
+    /// A variable whose address is passed to a function is reported for that function.
     #[test]
     fn passed_on() {
         let why = PromotionObstacle::PassedOn(Some("f".into()));
@@ -364,7 +367,7 @@ mod tests {
         assert!(findings(&input, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));
     }
 
-    /// A line that holds many registers by standing in a block many times is named where the kernel spills.
+    /// A line that occurs in a block many times, and so occupies many registers, is reported if the kernel spills.
     #[test]
     fn unrolled() {
         let with = |held, times, spill_bytes| {
@@ -379,7 +382,7 @@ mod tests {
         }
     }
 
-    /// A function is named once, however often it is called, and each kind of callee has a remedy of its own.
+    /// A function is reported once, however often it is called, and each kind of callee has its own remedy.
     #[test]
     fn calls() {
         let place = |line| Place { file: "k.cu".into(), line };
@@ -401,13 +404,13 @@ mod tests {
         assert_eq!(remedies.len(), 5);
     }
 
-    /// setmaxnreg that ptxas ignores is named where the kernel begins.
+    /// `setmaxnreg` that ptxas ignores is reported at the kernel's first line.
     #[test]
     fn setmaxnreg() {
         assert_eq!(found(&LintInput { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
     }
 
-    /// An increase that waits for ever is named where it stands.
+    /// An increase that waits for ever is reported at its line.
     #[test]
     fn register_budgets() {
         let shortage =
@@ -417,7 +420,7 @@ mod tests {
         assert_eq!(found(&input), [(Lint::RegisterBudget, 40)]);
     }
 
-    /// A loop that is likely to come out wrong is told, and one that is not has a lint of its own.
+    /// A loop that is likely to be wrong is reported, and an unlikely one has a lint of its own.
     #[test]
     fn loops() {
         let place = |line| Place { file: "k.cu".into(), line };
