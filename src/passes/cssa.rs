@@ -10,7 +10,7 @@ use crate::function::{Function, Inst};
 use crate::ssa::{LeftCopies, Outcome, Report, conventional};
 use crate::stats::Work;
 
-/// Runs the pass. A function that has left SSA form has no PHIs, and is left alone.
+/// Runs the pass. A function that has left SSA form has no PHIs and is left alone.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let start = Instant::now();
     let Outcome { edits, report, .. } = conventional(function, &context.config);
@@ -70,7 +70,7 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
     dead.chain(replaced).chain(constants).chain(copied).chain(left).collect()
 }
 
-/// A PHI by the register that it defines, with the name that it has in the source.
+/// Describes a PHI by the register that it defines, and the register's name in the source.
 fn describe(function: &Function, phi: Inst) -> String {
     let result = function.operands(phi).first().and_then(|operand| operand.reg());
     let name = |reg| function.reg_name(reg).map_or_else(|| format!("{reg}"), str::to_owned);
@@ -102,7 +102,7 @@ mod tests {
     use super::super::tests;
     use super::*;
 
-    /// A loop whose counter is read behind it, one PHI that nobody reads, and one of a constant that is read elsewhere.
+    /// A loop whose counter is read after it, an unused PHI, and a PHI of a constant that has another reader.
     const LOOP: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode MOV_B32_i constant\nopcode ADD\nopcode ST\n\
         opcode BRA\nregs %0 B32 B32 B32 \"i\" B32 B32\n\
         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = MOV_B32_i 1\n\
@@ -116,7 +116,7 @@ mod tests {
         run(&Function::parse(LOOP).expect("a view"), &context).expect("there is nothing to refuse")
     }
 
-    /// Statistics and remarks tell the same: a dead PHI, a constant, a copy with its reason and its variable.
+    /// Statistics and remarks agree: a dead PHI, a constant, a copy with its reason and its variable.
     #[test]
     fn what_is_done_is_told() {
         let output = output("stats=unused;cssa-verbosity=2;dump-before-cssa");

@@ -1,4 +1,5 @@
-//! `nvptx-loop-shape`: turns the last branches of loops for ptxas to unroll them, with remarks, statistics and traces.
+//! `nvptx-loop-shape`: swaps the last branches of loops so that ptxas unrolls them, with remarks, statistics and
+//! traces.
 
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ pub(super) fn is_idle(config: &Config) -> bool {
     config.loop_shape == LoopShape::Off
 }
 
-/// Runs the pass. A function in SSA form is left alone: its blocks are not in their order yet.
+/// Runs the pass. A function in SSA form is left alone: its blocks are not laid out yet.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa || is_idle(&context.config) {
         return Ok(PassOutput::unchanged(function));

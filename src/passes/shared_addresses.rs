@@ -1,4 +1,5 @@
-//! `nvptx-shared-addresses`: gives shared addresses that differ by a number one register, with statistics and traces.
+//! `nvptx-shared-addresses`: uses one register for shared addresses that differ by a constant, with statistics and
+//! traces.
 
 use std::time::Instant;
 
@@ -13,7 +14,7 @@ pub(super) fn is_idle(config: &Config) -> bool {
     !config.shared_addresses
 }
 
-/// Runs the pass. A function in SSA form is left alone: the coalescer is still to come.
+/// Runs the pass. A function in SSA form is left alone, because the coalescer runs later.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa || is_idle(&context.config) {
         return Ok(PassOutput::unchanged(function));
