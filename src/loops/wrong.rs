@@ -1,8 +1,8 @@
 //! Loops that ptxas unrolls wrongly for some numbers, and whether these numbers are likely in a kernel.
 //!
-//! A wrong trip count is likely if a known number suggests it: a step of more than 2¹⁶ (2⁴⁸ for 64 bits), a start or a bound that is far
-//! from zero on the wrong side, or a step that is not a short binary fraction. Most loops have a start and a bound in
-//! registers and a small step: they are wrong only for numbers next to the ends of their type.
+//! A wrong trip count is likely if a known number suggests it: a step of more than 2¹⁶ (2⁴⁸ for 64 bits), a start or a
+//! bound that is far from zero on the wrong side, or a step that is not a short binary fraction. Most loops have a start
+//! and a bound in registers and a small step: they are wrong only for numbers next to the ends of their type.
 
 use super::right::Right;
 use crate::analysis::{Cfg, Counter, Dominators, FloatCounter, Loop, Loops, Occurrences, UnrolledLoops};

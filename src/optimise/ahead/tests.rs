@@ -72,7 +72,7 @@ fn copies_what_others_call() {
     );
 }
 
-/// A function that other modules may call is copied, even if it is a kernel.
+/// A function that other modules, or pointers, may call is copied.
 #[test]
 fn copies_what_is_known_outside() {
     let kernel = FunctionFacts { choice: CUT, ..KERNEL };
