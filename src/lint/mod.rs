@@ -67,31 +67,32 @@ impl Lint {
     /// Returns the name, as users write it, and a description in one sentence.
     fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::NoLaunchBounds => ("no-launch-bounds", "No launch bounds where ptxas's choice depends on them"),
-            Self::IgnoredBounds => ("ignored-bounds", "Launch bounds that ptxas does not follow"),
+            Self::NoLaunchBounds => ("no-launch-bounds", "No launch bounds, though ptxas's choice depends on them"),
+            Self::IgnoredBounds => ("ignored-bounds", "Launch bounds that ptxas ignores"),
             Self::Spills => ("spills", "Spills, and the lines that move most of them"),
             Self::NeedlessSpills => (
                 "needless-spills",
-                "A limit on registers that makes the kernel spill, while more registers would cost no warp",
+                "A register limit that makes the kernel spill, though more registers would cost no occupancy",
             ),
-            Self::OccupancyStep => ("occupancy-step", "A few registers more than the next step of occupancy allows"),
-            Self::LocalArray => ("local-array", "Variables in local memory, and what keeps them there"),
+            Self::OccupancyStep => ("occupancy-step", "A few registers more than the next occupancy step allows"),
+            Self::LocalArray => ("local-array", "Variables in local memory, and the cause"),
             Self::NotInlined => (
                 "not-inlined",
                 "A function or closure that gets the address of a variable, which keeps the variable in local memory",
             ),
             Self::UnrolledTooFar => (
                 "unrolled-too-far",
-                "Spills where a line's values are live many times over: its loop is unrolled too far",
+                "Spills at a line with many live copies of its values: its loop is unrolled too far",
             ),
             Self::AbiCall => ("abi-call", "A call of a function that follows the calling convention"),
             Self::IgnoredSetmaxnreg => ("ignored-setmaxnreg", "setmaxnreg that ptxas ignores"),
-            Self::RegisterBudget => ("register-budget", "setmaxnreg that asks for more registers than its block has"),
+            Self::RegisterBudget => ("register-budget", "setmaxnreg that requests more registers than its block has"),
             Self::RefusedPragma => ("refused-pragma", "A pragma that ptxas refuses"),
-            Self::WrongLoop => ("wrong-loop", "A loop of which ptxas's code is likely to make another number of turns"),
+            Self::WrongLoop => ("wrong-loop", "A loop whose trip count is likely to be wrong in ptxas's code"),
             Self::ExtremeLoop => (
                 "extreme-loop",
-                "The same for numbers next to the ends of their type alone; silent unless it is denied",
+                "A loop whose trip count is wrong in ptxas's code only for numbers next to the ends of their type; \
+                 silent unless denied",
             ),
         }
     }

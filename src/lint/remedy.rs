@@ -51,7 +51,7 @@ pub fn limit(language: Language, registers: &str) -> String {
 /// Returns the remedy that gives a kernel launch bounds.
 pub(super) fn bounds(language: Language) -> String {
     let python = "num_warps in Triton, launch_bounds of cuda.jit in Numba";
-    format!("say the size of its blocks: {}", language.say("__launch_bounds__(THREADS)", python, ".maxntid"))
+    format!("declare the size of its blocks: {}", language.say("__launch_bounds__(THREADS)", python, ".maxntid"))
 }
 
 /// Returns the remedy that gives a kernel more registers.
@@ -59,7 +59,7 @@ pub(super) fn more_registers(language: Language, registers: u32) -> String {
     let fewer = match language {
         Language::Cpp => "fewer blocks in __launch_bounds__",
         Language::Python => "fewer threads (num_warps)",
-        Language::Unknown => "ask for fewer resident blocks",
+        Language::Unknown => "require fewer resident blocks",
     };
     format!("allow it {registers} registers: {}, or {fewer}", limit(language, &registers.to_string()))
 }
@@ -73,24 +73,24 @@ pub fn known_at_entry(language: Language) -> String {
             ", or blocks per multiprocessor, as __launch_bounds__(THREADS, BLOCKS) and .minnctapersm do"
         }
     };
-    format!("say it: {}{blocks}", limit(language, "N"))
+    format!("declare the number: {}{blocks}", limit(language, "N"))
 }
 
 /// Returns why a line occurs many times in a block, and how to reduce that.
 pub(super) fn unrolled(language: Language) -> (&'static str, &'static str) {
     match language {
         Language::Cpp => (
-            "its loop is unrolled, or its function inlined, so often",
-            "unroll the loop less far: #pragma unroll N with a smaller N, or #pragma unroll 1",
+            "its loop is unrolled, or its function inlined, that often",
+            "unroll the loop less: #pragma unroll N with a smaller N, or #pragma unroll 1",
         ),
         Language::Python => (
-            "a thread has so many elements of its block of values, or its loop is unrolled so often",
-            "give a thread fewer elements: smaller blocks of values, or more num_warps; tl.range is not unrolled, \
-             tl.static_range is",
+            "a thread has that many elements of its block of values, or its loop is unrolled that often",
+            "give a thread fewer elements: smaller blocks of values, or more num_warps; use tl.range, which is \
+             not unrolled, instead of tl.static_range",
         ),
         Language::Unknown => (
-            "its loop is unrolled, or its function inlined, so often",
-            "unroll the loop less far, or give a thread less to do",
+            "its loop is unrolled, or its function inlined, that often",
+            "unroll the loop less, or give a thread less work",
         ),
     }
 }
@@ -106,18 +106,19 @@ pub(super) fn wrong_loop(language: Language, is_float: bool) -> String {
         Language::Cpp => format!("{count}; or keep ptxas from unrolling it: #pragma unroll 1"),
         Language::Python => count.to_owned(),
         Language::Unknown => format!(
-            "{count}; or keep ptxas from unrolling it: #pragma unroll 1 in CUDA C++, .pragma \"nounroll\" behind the label in PTX"
+            "{count}; or keep ptxas from unrolling it: #pragma unroll 1 in CUDA C++, .pragma \"nounroll\" after the \
+             label in PTX"
         ),
     }
 }
 
 /// Variables that Python's compilers place in local memory.
-const OF_PYTHON: &str = "in Triton a function of a library keeps it there, as libdevice's sin and cos do: call libdevice's fast_sinf \
-                         and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";
+const OF_PYTHON: &str = "in Triton, library functions such as libdevice's sin and cos keep it there: call libdevice's \
+                         fast_sinf and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";
 
 /// Unrolling and inlining that the source does not request.
-const TUNED: &str = "or let nvptx-ra tune choose what is unrolled and inlined: give it what clang -Xclang -disable-llvm-passes \
-                     -emit-llvm writes";
+const TUNED: &str = "or let nvptx-ra tune choose unrolling and inlining: give it the output of clang -Xclang \
+                     -disable-llvm-passes -emit-llvm";
 
 /// Returns how to move a variable out of local memory.
 pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
@@ -140,21 +141,21 @@ pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
             )
         }
         (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), Some(Index::Unknown)) => {
-            "no unrolling makes this index a constant: keep it in shared memory, or pick its values by comparisons"
+            "keep it in shared memory, or select its values by comparisons: no unrolling makes this index a constant"
                 .to_owned()
         }
         (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), _) => {
             let tuned = if is_cpp { TUNED } else { "or keep it in shared memory" };
-            format!("index it by constants, by unrolling its loops in full, {tuned}")
+            format!("index it by constants, by fully unrolling its loops, {tuned}")
         }
         (PromotionObstacle::PassedOn(_), _) if is_cpp => format!(
-            "inline it: __forceinline__ at a function, __attribute__((always_inline)) at a closure; pass values instead of the \
-             address; {TUNED}"
+            "inline it: __forceinline__ for a function, __attribute__((always_inline)) for a closure; pass values \
+             instead of the address; {TUNED}"
         ),
         (PromotionObstacle::PassedOn(_), _) => "inline that function, or pass values instead of the address".to_owned(),
-        (PromotionObstacle::Volatile, _) => "leave out volatile, or keep it in shared memory".to_owned(),
+        (PromotionObstacle::Volatile, _) => "remove volatile, or keep it in shared memory".to_owned(),
         (PromotionObstacle::Width(_) | PromotionObstacle::Widths(..) | PromotionObstacle::Misaligned, _) => {
-            "access it in whole values of one type".to_owned()
+            "access it only as whole values of one type".to_owned()
         }
         (PromotionObstacle::TooMany(_), _) => "make it smaller, or keep it in shared memory".to_owned(),
         _ => "keep values instead of their address".to_owned(),
@@ -165,32 +166,30 @@ pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
 pub(super) fn computed(language: Language) -> &'static str {
     match language {
         Language::Python => OF_PYTHON,
-        _ => "index arrays by constants, by unrolling their loops in full, or keep them in shared memory",
+        _ => "index arrays by constants, by fully unrolling their loops, or keep them in shared memory",
     }
 }
 
 /// Returns how to avoid a call.
 pub(super) fn call(language: Language, callee: &Callee) -> &'static str {
     match (callee, language) {
-        (Callee::Pointer, _) => "call the function by its name, or switch over the choices",
-        (Callee::Recursive(_), _) => "write a loop in the place of the recursion",
-        (Callee::Function(_), Language::Cpp) => "inline it: __forceinline__ in the place of __noinline__",
+        (Callee::Pointer, _) => "call the function by its name, or switch over the possible functions",
+        (Callee::Recursive(_), _) => "write a loop instead of the recursion",
+        (Callee::Function(_), Language::Cpp) => "inline it: __forceinline__ instead of __noinline__",
         (Callee::Function(_), Language::Python) => "inline it: @triton.jit without noinline=True",
         (Callee::Function(_), Language::Unknown) => "inline it",
-        (Callee::Elsewhere(_), Language::Cpp) => {
-            "define it in this file, or optimise when the program is linked: nvcc -dlto"
-        }
+        (Callee::Elsewhere(_), Language::Cpp) => "define it in this file, or optimise at link time: nvcc -dlto",
         (Callee::Elsewhere(_), Language::Python) => {
             "give the compiler its bitcode (extern_libs in Triton, link in Numba)"
         }
-        (Callee::Elsewhere(_), Language::Unknown) => "define it in this file, or optimise when the program is linked",
+        (Callee::Elsewhere(_), Language::Unknown) => "define it in this file, or optimise at link time",
         (Callee::System(_), Language::Python) => {
-            "leave it out of kernels that must be fast: it is there for printing, asserting or allocating on the device"
+            "remove it from kernels that must be fast: it prints, asserts or allocates on the device"
         }
         (Callee::System(name), _) if name == "__assertfail" => {
-            "leave it out of kernels that must be fast: NDEBUG does so with assert"
+            "remove it from kernels that must be fast: define NDEBUG to remove assert"
         }
-        (Callee::System(_), _) => "leave it out of kernels that must be fast",
+        (Callee::System(_), _) => "remove it from kernels that must be fast",
     }
 }
 
@@ -272,6 +271,6 @@ mod tests {
         };
         assert!(of(Index::Chosen).contains("-sink-common-insts=false"));
         assert!(of(Index::Counted).contains("unrolling") && of(Index::Counted).contains("-disable-llvm-passes"));
-        assert!(of(Index::Unknown).starts_with("no unrolling"));
+        assert!(of(Index::Unknown).contains("no unrolling"));
     }
 }

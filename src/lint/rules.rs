@@ -49,8 +49,8 @@ fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     let threads = largest_block(input.architecture, registers)?;
     let takes = verb(input, "takes", "is expected to take");
     let reason = format!(
-        "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and one of \
-         more than {threads} threads cannot be launched"
+        "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and \
+         blocks of more than {threads} threads cannot be launched"
     );
     let remedy = remedy::bounds(Language::of(&input.begin));
     Some(finding(Lint::NoLaunchBounds, input, &input.begin, reason, remedy))
@@ -66,8 +66,8 @@ fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
 
 fn ignored_bounds(input: &LintInput<'_>) -> Vec<Finding> {
     let found = |ignored: &Ignored| {
-        let reason = format!("ptxas does not do what its bounds say: {ignored}");
-        let remedy = "say bounds that a multiprocessor can hold, and the size of the blocks with them";
+        let reason = format!("ptxas ignores its bounds: {ignored}");
+        let remedy = "declare bounds that fit a multiprocessor, together with the size of the blocks";
         finding(Lint::IgnoredBounds, input, &input.begin, reason, remedy)
     };
     input.ignored.iter().map(found).collect()
@@ -83,8 +83,8 @@ fn spills(input: &LintInput<'_>) -> Option<Finding> {
         input.spill_lines.iter().take(HOLDERS).map(|(place, bytes)| format!("line {} ({bytes})", place.line)).collect();
     let lines = if lines.is_empty() { String::new() } else { format!(", most often in {}", lines.join(", ")) };
     let reason = format!("it {spills} {} bytes{lines}", input.spill_bytes);
-    let more = input.limit.map_or(String::new(), |limit| format!(", or allow it more than {limit} registers"));
-    let remedy = format!("keep fewer values live at once{more}; nvptx-ra tune looks for code that spills less");
+    let more = input.limit.map_or(String::new(), |limit| format!(", or allow more than {limit} registers"));
+    let remedy = format!("keep fewer values live at once{more}; nvptx-ra tune searches for code that spills less");
     Some(finding(Lint::Spills, input, &input.spills, reason, remedy))
 }
 
@@ -99,7 +99,8 @@ fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     let warps = input.architecture.occupancy(&at_limit).warps;
     let spills = verb(input, "spills", "is expected to spill");
     let reason = format!(
-        "it {spills} {} bytes because it may have {limit} registers; with up to {edge} an SM holds {warps} warps as well",
+        "it {spills} {} bytes because its register limit is {limit}; an SM also holds {warps} warps with up to {edge} \
+         registers",
         input.spill_bytes
     );
     let remedy = remedy::more_registers(Language::of(&input.begin), edge);
@@ -116,7 +117,7 @@ fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let warps = |registers| input.architecture.occupancy(&input.launch.with_registers(registers)).warps;
     let takes = verb(input, "takes", "is expected to take");
     let reason = format!(
-        "it {takes} {registers} registers, with which an SM holds {} warps; with at most {step} it holds {}",
+        "it {takes} {registers} registers, so that an SM holds {} warps; with at most {step} registers it holds {}",
         warps(registers),
         warps(step)
     );
@@ -126,7 +127,7 @@ fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let remedy = match holders.is_empty() {
         true => format!("free {} registers where most are live, or try {limit}", registers - step),
         false => format!(
-            "free {} registers where most are live: {} hold most; or try {limit}",
+            "free {} registers where most are live: most belong to {}; or try {limit}",
             registers - step,
             holders.join(", ")
         ),
@@ -149,7 +150,7 @@ fn local_array(input: &LintInput<'_>) -> Option<Finding> {
     }
     let place = input.computed.as_ref()?;
     let reason = format!(
-        "{} bytes of stack: local memory is accessed at an address that is computed when the kernel runs",
+        "{} bytes of stack: local memory is accessed at an address that is computed at run time",
         input.stack_bytes
     );
     let remedy = remedy::computed(Language::of(place));
@@ -165,8 +166,8 @@ fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
     let spills = verb(input, "spills", "is expected to spill");
     let (why, remedy) = remedy::unrolled(Language::of(&holder.place));
     let reason = format!(
-        "it {spills} {} bytes, and where most registers are live, this line holds {} of them: it stands {} times in one \
-         block, because {why}",
+        "it {spills} {} bytes, and where most registers are live, {} of them belong to this line: the line occurs {} \
+         times in one block, because {why}",
         input.spill_bytes, holder.held, holder.times
     );
     Some(finding(Lint::UnrolledTooFar, input, &holder.place, reason, remedy))
@@ -193,8 +194,8 @@ fn abi_calls(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
         };
         let remedy = remedy::call(Language::of(place), callee);
         let reason = format!(
-            "it calls {what}{times} by the calling convention: arguments move to fixed registers, and what is live over \
-             the call stays in those that the callee saves"
+            "it calls {what}{times} by the calling convention: arguments move to fixed registers, and values that are \
+             live across the call occupy callee-saved registers"
         );
         found.push(finding(Lint::AbiCall, input, place, reason, remedy));
     }
@@ -202,7 +203,7 @@ fn abi_calls(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
 }
 
 fn ignored_setmaxnreg(input: &LintInput<'_>) -> Option<Finding> {
-    let reason = "setmaxnreg does nothing: its bounds do not say how many registers it is entered with".to_owned();
+    let reason = "setmaxnreg has no effect: the bounds do not determine the number of registers at entry".to_owned();
     let remedy = remedy::known_at_entry(Language::of(&input.begin));
     input.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, input, &input.begin, reason, remedy))
 }
@@ -211,11 +212,11 @@ fn ignored_setmaxnreg(input: &LintInput<'_>) -> Option<Finding> {
 fn register_budget(input: &LintInput<'_>) -> Option<Finding> {
     let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = input.register_shortage.as_ref()?;
     let reason = format!(
-        "setmaxnreg.inc {increase} waits for ever: with no more than {others} registers in every thread of the other \
-         warpgroups the block needs {needed} registers, and it is entered with {pool}"
+        "setmaxnreg.inc {increase} waits for ever: the block needs {needed} registers even if each thread of the \
+         other warpgroups has no more than {others}, and has {pool} at entry"
     );
-    let entry = "enter with more registers: fewer blocks in __launch_bounds__, or a higher __maxnreg__";
-    Some(finding(Lint::RegisterBudget, input, place, reason, format!("ask for {most} at most, or {entry}")))
+    let entry = "start the kernel with more registers: fewer blocks in __launch_bounds__, or a higher __maxnreg__";
+    Some(finding(Lint::RegisterBudget, input, place, reason, format!("request {most} at most, or {entry}")))
 }
 
 /// Loops that ptxas unrolls wrongly for some numbers, each line once.
@@ -223,13 +224,16 @@ fn wrong_loops(input: &LintInput<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (place, fault, is_likely) in &input.wrong_loops {
         let numbers = match fault {
-            Fault::Signed => "where its start and its bound are half of all numbers apart, or its counter overflows",
-            Fault::Equality => "where its counter passes the largest signed number shortly ahead of its bound",
-            Fault::Unsigned => "where its counter wraps ahead of its bound",
-            Fault::Rounded => "where its counter is rounded in each turn",
+            Fault::Signed => {
+                "if its start and its bound differ by at least half of the number range, or its counter overflows"
+            }
+            Fault::Equality => "if its counter passes the largest signed number shortly before its bound",
+            Fault::Unsigned => "if its counter wraps before its bound",
+            Fault::Rounded => "if its counter is rounded in each iteration",
         };
         let reason = format!(
-            "ptxas unrolls this loop, leaves the unrolled loop three steps ahead of the bound, and makes another number of turns {numbers}"
+            "ptxas unrolls this loop and leaves the unrolled loop three steps before the bound: the trip count is \
+             wrong {numbers}"
         );
         let lint = if *is_likely { Lint::WrongLoop } else { Lint::ExtremeLoop };
         let remedy = remedy::wrong_loop(Language::of(place), *fault == Fault::Rounded);
@@ -308,7 +312,7 @@ mod tests {
         assert_eq!(found(&spilling), [(Lint::Spills, 2)]);
         let [finding] = &findings(&spilling, str::to_owned)[..] else { panic!("one finding") };
         assert_eq!(finding.reason, "it spills 32 bytes, most often in line 9 (8), line 7 (16), line 5 (4)");
-        assert!(finding.remedy.starts_with("keep fewer values live at once, or allow it more than 40 registers;"));
+        assert!(finding.remedy.starts_with("keep fewer values live at once, or allow more than 40 registers;"));
         assert_eq!(found(&LintInput { spill_bytes: 0, ..spilling }), []);
     }
 
@@ -335,7 +339,7 @@ mod tests {
         assert!(
             findings(&with(33), str::to_owned)[0]
                 .remedy
-                .contains("free 1 registers where most are live: line 4 (9) hold most")
+                .contains("free 1 registers where most are live: most belong to line 4 (9)")
         );
         assert_eq!(found(&with(255)), []);
         assert_eq!(found(&LintInput { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
