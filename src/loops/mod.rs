@@ -84,13 +84,11 @@ impl Reason {
     /// Returns the reason in words.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Pragma => "a pragma says not to unroll it",
-            Self::Bounds => "the kernel bounds its registers",
-            Self::Pressure => "too many values are live or computed for more of them at full occupancy",
-            Self::Overflow => {
-                "ptxas's code would make too few or too many turns where the counter overflows or is rounded"
-            }
-            Self::Synchronised => "it has a barrier, an asynchronous copy or the like",
+            Self::Pragma => "a pragma forbids unrolling",
+            Self::Bounds => "the kernel has a register limit",
+            Self::Pressure => "too many values are live or computed to unroll it at full occupancy",
+            Self::Overflow => "in ptxas's code, its trip count would be wrong if the counter overflows or is rounded",
+            Self::Synchronised => "it has a barrier, an asynchronous copy or a similar instruction",
             Self::Predicate => "its end has another form, or its predicate is read elsewhere",
         }
     }

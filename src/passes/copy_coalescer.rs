@@ -13,7 +13,7 @@ use crate::stats::{Work, nanoseconds};
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let Outcome { edits, report } = coalesce(function, &context.classification, &context.config);
     log::debug!(
-        "{COPY_COALESCER} of '{}': {} merges, {} copies removed, {} constants written anew, {} copies stay",
+        "{COPY_COALESCER} of '{}': {} merges, {} copies removed, {} constants rematerialised, {} copies stay",
         function.name(),
         report.merges,
         report.removed.len(),

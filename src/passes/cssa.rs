@@ -15,7 +15,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let start = Instant::now();
     let Outcome { edits, report, .. } = conventional(function, &context.config);
     log::debug!(
-        "{CSSA} of '{}': {} PHIs: {} never read, {} replaced, {} constants written anew, {} copies stay",
+        "{CSSA} of '{}': {} PHIs: {} never read, {} replaced, {} constants rematerialised, {} copies stay",
         function.name(),
         report.phis,
         report.dead.len(),
@@ -54,17 +54,17 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
         let message = format!("removed {}: another register always holds the same value", of(phi));
         remark(RemarkKind::Passed, phi, "PhiReplaced", message)
     });
-    let constants = report
-        .constants
-        .iter()
-        .map(|&phi| remark(RemarkKind::Passed, phi, "PhiConstant", format!("wrote a constant anew for {}", of(phi))));
+    let constants = report.constants.iter().map(|&phi| {
+        remark(RemarkKind::Passed, phi, "PhiConstant", format!("rematerialised a constant for {}", of(phi)))
+    });
     let copied = report.copied.iter().map(|&(phi, reason)| {
         remark(RemarkKind::Missed, phi, "PhiCopied", format!("a copy stays for {}: {}", of(phi), reason.as_str()))
     });
     let left = report.left.iter().map(|&LeftCopies { phi, register, copies }| {
         let name = function.reg_name(register).map_or_else(|| format!("{register}"), str::to_owned);
-        let message =
-            format!("left {copies} copies of {name} to PHI elimination: LLVM's coalescer would take long for so many");
+        let message = format!(
+            "left {copies} copies of {name} to PHI elimination: LLVM's coalescer would take long for this number"
+        );
         remark(RemarkKind::Analysis, phi, "PhiCopiesLeft", message)
     });
     dead.chain(replaced).chain(constants).chain(copied).chain(left).collect()

@@ -19,9 +19,9 @@ pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Optio
     let enough = reached + reserved;
     let remedy = match enough <= MAX_REGISTERS {
         true => format!("use regalloc={enough}"),
-        false => "no kernel has so many registers; compute fewer values at once here".into(),
+        false => "keep fewer values live here: no kernel has this many registers".into(),
     };
-    let message = format!("{reached} words are live here though all values are moved that may go; {remedy}");
+    let message = format!("{reached} words are live here though all eligible values are spilled; {remedy}");
     Some(missed(fullest, "ExcessPressure", message))
 }
 

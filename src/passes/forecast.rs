@@ -105,7 +105,7 @@ fn readable(name: &str) -> String {
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa {
         let problem = "the forecast needs code that has left SSA form";
-        return Err(Error::pass(problem, "run it behind phi-node-elimination and twoaddressinstruction"));
+        return Err(Error::pass(problem, "run it after phi-node-elimination and twoaddressinstruction"));
     }
     let mut output = PassOutput::unchanged(function);
     let start = Instant::now();

@@ -47,7 +47,7 @@ pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome
     let shared = outcome.too_few_bytes.filter(|_| is_asked && !is_ended_by_number).map(|most| {
         let number = outcome.spilled.iter().filter(|spilled| spilled.space == SpillSpace::Shared).count();
         let problem = format!(
-            "shared memory is full: {number} values have slots in {} bytes of at most {most}, and {} words stay live",
+            "shared memory is full: {number} values have slots in {} of at most {most} bytes, and {} words stay live",
             outcome.bytes.shared, outcome.peaks[1]
         );
         limit(function, problem, remedy(config, Some(outcome.peaks[1] + reserved)))
@@ -55,10 +55,11 @@ pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome
     let frame = u64::from(outcome.bytes.local) + own_frame(function);
     let deep = (outcome.bytes.local > 0 && frame > FRAME_LIMIT).then(|| {
         let problem = format!(
-            "a thread has {frame} bytes of local memory, {} of them for slots, and {FRAME_LIMIT} are a frame's limit",
+            "a thread has {frame} bytes of local memory, {} of them for slots, but the limit of a frame is \
+             {FRAME_LIMIT}",
             outcome.bytes.local
         );
-        let remedy = "move fewer values with regalloc-values=N, or none to local memory with spill-to";
+        let remedy = "spill fewer values with regalloc-values=N, or spill none to local memory with spill-to";
         limit(function, problem, remedy.into())
     });
     shared.into_iter().chain(deep).collect()
@@ -68,15 +69,15 @@ pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome
 pub(super) fn of_refusal(function: &Function, config: &Config, refusal: &Refusal) -> Option<Error> {
     let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
     let is_full = *refusal == Refusal::NoSlotMemory && config.regalloc_values > 0 && is_asked;
-    is_full.then(|| limit(function, format!("keeps no value in shared memory: {refusal}"), remedy(config, None)))
+    is_full.then(|| limit(function, format!("spills no value to shared memory: {refusal}"), remedy(config, None)))
 }
 
 /// Returns the remedy for full shared memory; `enough` registers would suffice.
 fn remedy(config: &Config, enough: Option<u32>) -> String {
     let registers = enough.filter(|&enough| enough <= MAX_REGISTERS).map(|enough| format!("use regalloc={enough}"));
     let local = match config.spill_to.contains(SpillTo::LOCAL) {
-        true => "leave the rest to ptxas, with fewer values by regalloc-values=N",
-        false => "let values go to local memory, too, with spill-to=shared+local",
+        true => "limit the values with regalloc-values=N and leave the rest to ptxas",
+        false => "allow spills to local memory, too, with spill-to=shared+local",
     };
     registers.into_iter().chain([local.to_owned()]).collect::<Vec<_>>().join(", or ")
 }

@@ -268,8 +268,10 @@ pub(crate) fn is_excluded(context: &RunContext) -> bool {
 fn inject(fault: Injection) -> Result<(), Error> {
     match fault {
         Injection::None | Injection::WrongEdits => Ok(()),
-        Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
-        Injection::LatePanic => Err(Error::pass("an error was asked for", "leave out inject=late-panic")),
+        Injection::Error => Err(Error::pass("the option inject=error requests an error", "remove inject=error")),
+        Injection::LatePanic => {
+            Err(Error::pass("the option inject=late-panic requests an error", "remove inject=late-panic"))
+        }
         Injection::Panic => panic!("a panic was asked for by inject=panic"),
     }
 }

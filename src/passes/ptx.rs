@@ -66,7 +66,7 @@ pub struct PtxOutput {
 pub fn pipeline(text: &str) -> Result<Vec<Step>, Error> {
     let wrong = |problem: &str| {
         let problem = format!("the pipeline '{text}' {problem}");
-        Error::new(ErrorKind::Option, problem, "write names with commas between them, options as NAME<OPTION;OPTION>")
+        Error::new(ErrorKind::Option, problem, "separate names by commas, and write options as NAME<OPTION;OPTION>")
     };
     let (mut parts, mut depth) = (vec![String::new()], 0usize);
     for character in text.chars() {
@@ -88,7 +88,7 @@ pub fn pipeline(text: &str) -> Result<Vec<Step>, Error> {
         let part = part.trim();
         let (name, parameters) = match part.split_once('<') {
             Some((name, rest)) if name.trim() != "print" => {
-                (name.trim(), rest.strip_suffix('>').ok_or_else(|| wrong("goes on behind a >"))?)
+                (name.trim(), rest.strip_suffix('>').ok_or_else(|| wrong("continues after a >"))?)
             }
             _ => (part, ""),
         };
@@ -264,16 +264,16 @@ mod tests {
         assert!(text.contains("st.volatile.shared"), "{text}");
         let (told, text) = kept(&calling(".shared .align 4 .b8 tile[48896];", ""), "");
         assert!(told.len() <= 1 && !text.contains("st.volatile.shared"), "{told:?}");
-        let full =
-            "keeps no value in shared memory: its shared memory has no room for a slot without fewer blocks on an SM";
+        let full = "spills no value to shared memory: its shared memory has no room for a slot without reducing the blocks \
+             on an SM";
         assert_eq!(told, [full]);
         let (told, _) = kept(&calling(".extern .shared .align 4 .b8 tile[];", ""), "");
-        let dynamic = "keeps no value in shared memory: it calls through, and through it reads, which has dynamic shared \
-                       memory; inline through";
+        let dynamic = "spills no value to shared memory: it calls through, and through it reads, which has dynamic \
+                       shared memory; inline through";
         assert_eq!(told, [dynamic]);
         let (told, _) = kept(&calling("", ";\n"), "");
-        let outside = "keeps no value in shared memory: it calls through, and through it reads, which is not in this file; \
-                       inline through";
+        let outside = "spills no value to shared memory: it calls through, and through it reads, which is not in this \
+                       file; inline through";
         assert_eq!(told, [outside]);
     }
 

@@ -120,7 +120,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         Ok(outcome) if !is_enough && outcome.peaks[0] > words => {
             let [before, after] = outcome.peaks;
             let message = format!(
-                "moves no value: {} of the {} words that do not fit would go, and ptxas spills what is left as before",
+                "spills no value: {} of the {} words that do not fit would be spilled, and ptxas would spill the rest \
+                 as before",
                 before - after,
                 before.saturating_sub(words)
             );
@@ -152,7 +153,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         }
     };
     if let Some(limit) = limit {
-        told += &format!("{limit} registers, where ptxas gives most of them up for warps\n");
+        told += &format!("{limit} registers, because ptxas gives most of them up for occupancy\n");
         output.remarks.push(limit_told(limit));
         output.edits = regalloc_auto::limited(output.edits, limit);
     }
@@ -205,7 +206,8 @@ fn spills(
 
 fn limit_told(limit: u32) -> Remark {
     let message = format!(
-        "gets .maxnreg {limit}: ptxas is expected to give registers up for warps that nobody asked for, and to spill much"
+        "gets .maxnreg {limit}: ptxas is expected to give registers up for occupancy that is not requested, and to \
+         spill much"
     );
     Remark { kind: RemarkKind::Passed, inst: None, name: "RegisterLimit", message }
 }
@@ -217,11 +219,15 @@ fn not_spilled(message: String) -> Remark {
 /// Returns a remark about refused shared memory; `None` for device functions, which never have slots of their own
 /// there.
 fn refused(refusal: &Refusal) -> Option<Remark> {
-    (*refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("keeps no value in shared memory: {refusal}")))
+    (*refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("spills no value to shared memory: {refusal}")))
 }
 
 fn refusal_told(refusal: &Refusal) -> String {
-    if *refusal == Refusal::DeviceFunction { String::new() } else { format!("no value in shared memory: {refusal}\n") }
+    if *refusal == Refusal::DeviceFunction {
+        String::new()
+    } else {
+        format!("no value spilled to shared memory: {refusal}\n")
+    }
 }
 
 fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
@@ -231,13 +237,13 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         let places = counted(spilled.reloads, "place");
         let (kind, message) = match spilled.space {
             SpillSpace::Shared => {
-                ("Spilled", format!("keeps {name}, {bytes} bytes, in shared memory and loads it again in {places}"))
+                ("Spilled", format!("spills {name}, {bytes} bytes, to shared memory and reloads it in {places}"))
             }
             SpillSpace::Local => {
-                ("Spilled", format!("keeps {name}, {bytes} bytes, in local memory and loads it again in {places}"))
+                ("Spilled", format!("spills {name}, {bytes} bytes, to local memory and reloads it in {places}"))
             }
             SpillSpace::Rematerialised => {
-                ("Rematerialised", format!("computes {name}, {bytes} bytes, again in {places}"))
+                ("Rematerialised", format!("rematerialises {name}, {bytes} bytes, in {places}"))
             }
         };
         Remark { kind: RemarkKind::Passed, inst: Some(spilled.definition), name: kind, message }
@@ -246,7 +252,7 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         kind: RemarkKind::Analysis,
         inst: None,
         name: "CacheGivenUp",
-        message: format!("{} bytes of shared memory in a block: {}", outcome.bytes.shared, cache_told(outcome)),
+        message: format!("{} bytes of shared memory for each block: {}", outcome.bytes.shared, cache_told(outcome)),
     });
     outcome.spilled.iter().map(remark).chain(cache).collect()
 }
@@ -273,20 +279,20 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         text += &format!(", {local} in {} bytes of local memory", outcome.bytes.local);
     }
     if recomputed > 0 {
-        text += &format!(", {recomputed} computed again");
+        text += &format!(", {recomputed} rematerialised");
     }
     text += "\n";
     if outcome.cache_given_up > 0 {
         text += &(cache_told(outcome) + "\n");
     }
     if let Some(error) = &outcome.unmet {
-        text += &format!("{error}; the cheapest values go\n");
+        text += &format!("{error}; the cheapest values are spilled\n");
     }
     if outcome.unspilled_parts > 0 {
-        text += &format!("{} had no register of the right form, and room\n", counted(outcome.unspilled_parts, "part"));
+        text += &format!("{} returned to registers\n", counted(outcome.unspilled_parts, "part"));
     }
     if outcome.without_slot > 0 {
-        text += &format!("{} stay: memory has no room for them\n", counted(outcome.without_slot, "value"));
+        text += &format!("{} not spilled: memory has no room for them\n", counted(outcome.without_slot, "value"));
     }
     text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
     if let trials @ [_, _, ..] = &outcome.trials[..] {
@@ -297,7 +303,7 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         let place = match spilled.space {
             SpillSpace::Shared => format!("in shared memory, {}", counted(spilled.reloads, "load")),
             SpillSpace::Local => format!("in local memory, {}", counted(spilled.reloads, "load")),
-            SpillSpace::Rematerialised => format!("computed again in {}", counted(spilled.reloads, "place")),
+            SpillSpace::Rematerialised => format!("rematerialised in {}", counted(spilled.reloads, "place")),
         };
         text += &format!("{} of line {line}: {} bytes, {place}\n", spilled.reg, spilled.bytes);
     }

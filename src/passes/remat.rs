@@ -41,8 +41,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     output.stats.lap("remat", start);
     let wanted = context.config.trace;
     let told = format!(
-        "{values} values computed again, {extended} registers kept longer for it, {bits} predicates kept as bits, {added:+} \
-         instructions\n"
+        "{values} values rematerialised, {extended} registers extended for them, {bits} predicates kept as bits, \
+         {added:+} instructions\n"
     );
     log::debug!("{REMAT} of '{}': {}", function.name(), told.trim_end());
     let own = if wanted.contains(Trace::REMAT) { told } else { String::new() };

@@ -24,7 +24,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("shared addresses", start);
     let wanted = context.config.trace;
-    let told = format!("{accesses} accesses read another register, {removed} instructions fewer\n");
+    let told = format!("{accesses} accesses read another register, {removed} instructions removed\n");
     log::debug!("{SHARED_ADDRESSES} of '{}': {}", function.name(), told.trim_end());
     let own = if wanted.contains(Trace::SHARED_ADDRESSES) { told } else { String::new() };
     output.output = traced(SHARED_ADDRESSES, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);

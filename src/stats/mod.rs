@@ -134,8 +134,8 @@ mod tests {
         let totals = Totals::read(Path::new("s"), format!("{line}\n{line}\n").as_bytes()).unwrap();
         let text = totals.to_string();
         for expected in [
-            "values in shared memory                      4\nbytes of their slots                      2048\n\
-             L1 cache given up, at most                8192\n",
+            "values spilled to shared memory              4\nbytes of their slots                      2048\n\
+             L1 cache lost, at most                    8192\n",
             "# [LSpillB=0] [LRefillB=0], [SSpillB=16], [SRefillB=48], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]\n\
              # [LNonSpillB=0] [LNonRefillB=8], [NonSpillSize=0]\n",
         ] {
@@ -164,6 +164,6 @@ mod tests {
         let error = run("k", 1).append(Path::new("/nonexistent/stats")).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/stats") && error.ends_with("; check the path"), "{error}");
         let error = Totals::read(Path::new("s"), "{}\n".as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("s: line 1: no line of statistics"), "{error}");
+        assert!(error.contains("s: line 1: not a line of statistics"), "{error}");
     }
 }

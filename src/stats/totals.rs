@@ -64,7 +64,7 @@ impl Totals {
             let event = serde_json::from_str(&line).map_err(|error| {
                 let reason = std::io::Error::new(
                     std::io::ErrorKind::InvalidData,
-                    format!("line {}: no line of statistics: {error}", index + 1),
+                    format!("line {}: not a line of statistics: {error}", index + 1),
                 );
                 Error::file(path, &reason)
             })?;
@@ -82,9 +82,9 @@ impl fmt::Display for Totals {
         writeln!(f, "{:<32}{:>14}", "merges", sum.merges)?;
         writeln!(f, "{:<32}{:>14}", "constants rematerialised", sum.constants_rematerialised)?;
         if sum.values_kept > 0 {
-            writeln!(f, "{:<32}{:>14}", "values in shared memory", sum.values_kept)?;
+            writeln!(f, "{:<32}{:>14}", "values spilled to shared memory", sum.values_kept)?;
             writeln!(f, "{:<32}{:>14}", "bytes of their slots", sum.slot_bytes)?;
-            writeln!(f, "{:<32}{:>14}", "L1 cache given up, at most", sum.cache_given_up)?;
+            writeln!(f, "{:<32}{:>14}", "L1 cache lost, at most", sum.cache_given_up)?;
         }
         if self.forecasts > 0 {
             writeln!(f, "{:<32}{:>14}", "kernels forecast", self.forecasts)?;
@@ -109,7 +109,7 @@ impl fmt::Display for Totals {
         if sum.spills != SpillBytes::default() {
             writeln!(f, "\nspills, bytes\n# {}", sum.spills)?;
         }
-        section(f, "copies kept, by reason", &sum.refusals)?;
+        section(f, "copies that stay, by reason", &sum.refusals)?;
         section(f, "edits", &sum.edits)?;
         section(f, "time, ns", &sum.time_ns)?;
         if !self.errors.is_empty() {

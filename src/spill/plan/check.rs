@@ -71,9 +71,9 @@ pub(in crate::spill) fn check_value(
         let Some(mut holding) = entries[block].clone().filter(|_| cfg.is_reachable(block)) else { continue };
         for &(at, event) in events {
             let reason = match event {
-                Event::Read(register) if !holding[number(register)] => "a register is read that has not the value",
-                Event::Reload(_) if !holding[0] => "the slot is loaded and has not the value",
-                Event::Store if !holding[1] => "the register is stored and has not the value",
+                Event::Read(register) if !holding[number(register)] => "a read register does not have the value",
+                Event::Reload(_) if !holding[0] => "the loaded slot does not have the value",
+                Event::Store if !holding[1] => "the stored register does not have the value",
                 _ => "",
             };
             if !reason.is_empty() {

@@ -67,7 +67,7 @@ impl fmt::Display for Call {
         let Some(callee) = self.callee.as_deref() else {
             return f.write_str(match self.memory {
                 CalleeMemory::Unseen => "it calls functions; inline them",
-                _ => "it calls through a pointer; call a function by its name, and inline it",
+                _ => "it calls through a pointer; call the function by its name, and inline it",
             });
         };
         let name = printable(callee);
@@ -82,7 +82,7 @@ impl fmt::Display for Call {
             CalleeMemory::Forbidden { function, what } => write!(f, "{} {what}", of(function))?,
             CalleeMemory::Outside { function } => write!(f, "{} is not in this file", of(function))?,
             CalleeMemory::Pointer { function } => write!(f, "{} calls through a pointer", of(function))?,
-            CalleeMemory::Unseen => f.write_str(", which may have shared memory of its own")?,
+            CalleeMemory::Unseen => f.write_str(", which may have its own shared memory")?,
         }
         write!(f, "; inline {name}")
     }
@@ -305,7 +305,7 @@ mod tests {
         assert!(reason("").starts_with("it calls through a pointer"));
         assert_eq!(
             super::tests::told(&["tile"], None),
-            Err("it calls tile, which may have shared memory of its own; inline tile".into())
+            Err("it calls tile, which may have its own shared memory; inline tile".into())
         );
     }
 

@@ -56,16 +56,16 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::DeviceFunction => "only kernels keep values in shared memory",
+            Self::DeviceFunction => "only kernels spill to shared memory",
             Self::AnyBlockSize => {
-                "its blocks may have any size; add __launch_bounds__, or say how many threads they have with threads=N"
+                "its blocks may have any size; add __launch_bounds__, or declare their number of threads with threads=N"
             }
             Self::DynamicShared => {
-                "it has dynamic shared memory of unknown size; say how many bytes with dynamic-shared=BYTES"
+                "it has dynamic shared memory of unknown size; declare the size with dynamic-shared=BYTES"
             }
             Self::Calls(call) => return call.fmt(f),
             Self::Forbidden(forbidden) => return write!(f, "it {forbidden}"),
-            Self::NoSlotMemory => "its shared memory has no room for a slot without fewer blocks on an SM",
+            Self::NoSlotMemory => "its shared memory has no room for a slot without reducing the blocks on an SM",
         })
     }
 }
