@@ -35,7 +35,7 @@ pub struct PtxRemark {
     pub function: String,
     /// The pass; empty if no pass can process the function.
     pub pass: String,
-    /// What it says.
+    /// The message.
     pub message: String,
 }
 
@@ -260,12 +260,12 @@ mod tests {
     #[test]
     fn callees_with_shared_memory() {
         let (told, text) = kept(&calling(".shared .align 4 .b8 tile[512];", ""), "");
-        assert!(told.iter().all(|told| told.starts_with("keeps '")) && !told.is_empty(), "{told:?}");
+        assert!(told.iter().all(|told| told.starts_with("spills '")) && !told.is_empty(), "{told:?}");
         assert!(text.contains("st.volatile.shared"), "{text}");
         let (told, text) = kept(&calling(".shared .align 4 .b8 tile[48896];", ""), "");
         assert!(told.len() <= 1 && !text.contains("st.volatile.shared"), "{told:?}");
-        let full = "spills no value to shared memory: its shared memory has no room for a slot without reducing the blocks \
-             on an SM";
+        let full = "spills no value to shared memory: its shared memory has no room for a slot without reducing the \
+                    blocks on an SM";
         assert_eq!(told, [full]);
         let (told, _) = kept(&calling(".extern .shared .align 4 .b8 tile[];", ""), "");
         let dynamic = "spills no value to shared memory: it calls through, and through it reads, which has dynamic \
