@@ -1,11 +1,11 @@
-//! Definitions that nobody reads any more.
+//! Removes definitions without remaining readers.
 
 use crate::function::{Edit, EditList, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 
-/// Deletes the pure instructions whose results were read by the changed accesses alone, and what only they read. Returns
-/// how many. `moves` are the bases that accesses read before and read now. A register that a debug value names stays.
-/// O(operands).
+/// Deletes the pure instructions whose results only the changed accesses read, and the instructions whose results only
+/// these read. Returns their number. `moves` are the bases of accesses before and after. A register with a debug value
+/// stays. O(operands).
 pub(super) fn remove(
     function: &Function,
     definitions: &IndexVec<VReg, Option<Inst>>,

@@ -1,19 +1,20 @@
-//! Shared addresses that differ by a number alone use one register.
+//! Shared addresses that differ by a constant share one register.
 //!
-//! LLVM addresses shared memory by 64 bits. An index of 32 bits is widened first, and a number that is added ahead of that
-//! cannot leave the index, because the sum might overflow: `tile[i + 32]` and `tile[i]` get registers of their own. Loop
-//! invariant code motion then takes all of them out of the loop, and a tile that is unrolled holds a hundred registers.
-//! NVIDIA's compiler addresses by 32 bits and has one register and a hundred offsets, which cost nothing.
+//! LLVM addresses shared memory by 64 bits. It first widens a 32-bit index. A constant that is added before the
+//! widening cannot be moved out of the index, because the sum might overflow: `tile[i + 32]` and `tile[i]` get separate
+//! registers. Loop-invariant code motion then hoists all of these sums out of the loop, and an unrolled tile occupies a
+//! hundred registers. NVIDIA's compiler addresses by 32 bits and has one register and a hundred offsets, which cost
+//! nothing.
 //!
-//! The base that accesses share is that of an access that has run when they do, so it is a valid address, and they are less
-//! than the window of shared memory away from it: the sums are equal in 64 bits, too, as a generic address needs it that
-//! `ldmatrix` may have.
+//! The shared base belongs to an access that has executed before, so it is a valid address. The other accesses are less
+//! than the window of shared memory away from it. So the sums are equal in 64 bits, too, as required for the generic
+//! addresses that `ldmatrix` may have.
 //!
-//! An access here reads the register of an earlier access on all paths to it, if both addresses are the same sum but for a
-//! number ([`shared_address`]); the number goes into the offset. What nobody reads any more goes. The idea is that of LLVM's
-//! `separate-const-offset-from-gep`, which stops where the widening begins.
+//! An access uses the register of an access that precedes it on all paths, if both addresses are the same sum up to a
+//! constant ([`shared_address`]). The constant goes into the offset. Definitions without remaining readers are removed.
+//! The idea is that of LLVM's `separate-const-offset-from-gep`, which stops at the widening.
 //!
-//! * [`mod@dead`]: definitions that nobody reads any more.
+//! * [`mod@dead`]: removes definitions without remaining readers.
 
 mod dead;
 #[cfg(test)]
@@ -29,26 +30,26 @@ use crate::function::{Block, Edit, EditList, Function, Inst, VReg};
 /// The largest offset of an access to shared memory in machine code: it has 24 bits and a sign.
 const LARGEST_OFFSET: i64 = (1 << 23) - 1;
 
-/// What was done.
+/// Result of sharing.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The changes.
+    /// The edits.
     pub edits: EditList,
-    /// How many accesses read another register.
+    /// Number of accesses that read another register.
     pub accesses: usize,
-    /// How many instructions went.
+    /// Number of removed instructions.
     pub removed: usize,
 }
 
-/// An address that accesses further down may use.
+/// An address that later accesses may use.
 struct Base {
     block: Block,
     reg: VReg,
-    /// What the register holds beside the sum that names it.
+    /// The constant in the register beside the sum that identifies it.
     number: u32,
 }
 
-/// Finds one register for shared addresses that differ by a number. O(n log n) in operands and blocks.
+/// Uses one register for shared addresses that differ by a constant. O(n log n) in operands and blocks.
 pub fn share_bases(function: &Function) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), accesses: 0, removed: 0 };
     if !has_two_bases(function) {
@@ -74,7 +75,7 @@ pub fn share_bases(function: &Function) -> Outcome {
                         moves.push((access.base, base.reg));
                     }
                 }
-                // In this order, a block that does not dominate this one dominates none of those to come.
+                // In this order, a block that does not dominate this block dominates no later block.
                 _ => _ = known.insert(rest, Base { block, reg: access.base, number }),
             }
         }
@@ -85,15 +86,15 @@ pub fn share_bases(function: &Function) -> Outcome {
     outcome
 }
 
-/// The offset of an access from another base, if there is room for it. `number` is what its own base holds beside the sum.
+/// Returns the offset of an access from another base, if it fits. `number` is the constant of its own base.
 fn offset_from(function: &Function, access: Access, base: &Base, number: u32) -> Option<i64> {
-    // Modulo 2³²: the difference that has a sign is the one that an offset can be.
+    // Modulo 2³²: only the signed difference can be an offset.
     let offset = i64::from(number.wrapping_sub(base.number).wrapping_add(access.offset as u32) as i32);
     let is_other = base.reg != access.base && function.class(base.reg) == function.class(access.base);
     (is_other && offset.abs() <= LARGEST_OFFSET).then_some(offset)
 }
 
-/// Lets an access read another register.
+/// Changes the address register and offset of an access.
 fn set_address(function: &Function, (inst, access): (Inst, Access), base: VReg, offset: i64, edits: &mut EditList) {
     let operand = access.number;
     let in_text = assembly_text(function, inst).and_then(|text| Some(shared_access(text)?.with_offset(text, offset)));

@@ -1,4 +1,4 @@
-//! Which accesses share a register, and which must not.
+//! Accesses that share a register, and accesses that must not.
 
 use super::share_bases;
 use crate::check::check;
@@ -7,7 +7,7 @@ use crate::function::{Edit, Function};
 use crate::passes::{PtxRun, pipeline, run_on_ptx};
 use crate::ptx::Module;
 
-/// The accesses to shared memory in what the pass makes of a kernel, each by its address.
+/// Returns the accesses to shared memory after the pass ran on a kernel, each by its address.
 fn addresses(body: &str) -> Vec<String> {
     let text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u32 k_param_0\n)\n{{\n\
@@ -24,10 +24,10 @@ fn addresses(body: &str) -> Vec<String> {
     accesses.map(|line| line[line.find('[').unwrap_or(0)..=line.find(']').unwrap_or(0)].to_owned()).collect()
 }
 
-/// An index in %r1 that nothing is known of, and the tile in %rd1.
+/// An unknown index in %r1, and the tile in %rd1.
 const INDEX: &str = "\tld.param.b32 %r1, [k_param_0];\n\tmov.b64 %rd1, tile;\n";
 
-/// A number that is added ahead of the widening leaves the index, whatever way it is written.
+/// A constant that is added before the widening is moved out of the index, in any notation.
 #[test]
 fn numbers_leave_widened_indices() {
     let body = format!(
@@ -40,7 +40,8 @@ fn numbers_leave_widened_indices() {
     assert_eq!(addresses(&body), ["[%rd3]", "[%rd3+136]", "[%rd3+-24960]", "[%rd3]"]);
 }
 
-/// Bits that cannot be one in both make `or` a sum, and what a shift leaves of a number that it divides is one, too.
+/// If no bit can be set in both operands, `or` is a sum. A constant is moved out of a right shift, too, if the shift
+/// divides it.
 #[test]
 fn known_bits_make_sums() {
     let body = "\tmov.u32 %r1, %tid.x;\n\tmov.b64 %rd1, tile;\n\tand.b32 %r2, %r1, 31;\n\tmov.u32 %r3, %tid.y;\n\
@@ -52,8 +53,8 @@ fn known_bits_make_sums() {
     assert_eq!(addresses(body), ["[%rd3]", "[%rd3+512]", "[%rd6]", "[%rd6+64]"]);
 }
 
-/// Bits that both may have make `or` no sum. A shift that keeps the sign is another one unless there is none. A number leaves a
-/// shift neither where the sum may overflow nor where the shift does not divide it.
+/// If a bit may be set in both operands, `or` is no sum. An arithmetic shift differs from a logical one unless the sign
+/// bit is 0. A constant stays inside a shift if the sum may overflow, or if the shift does not divide the constant.
 #[test]
 fn what_may_be_otherwise_stays() {
     let body = format!(
@@ -67,7 +68,7 @@ fn what_may_be_otherwise_stays() {
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd4]", "[%rd5]", "[%rd6]", "[%rd7]", "[%rd8]"]);
 }
 
-/// A base must have been computed on every path, from what the index is made of now.
+/// A base must be computed on every path, from the present values of the index.
 #[test]
 fn a_base_is_computed_on_every_path() {
     let other = "\tadd.s32 %r2, %r1, 1;\n\tmul.wide.u32 %rd4, %r2, 4;\n\tst.shared.b32 [%rd4], %r1;\n";
@@ -83,7 +84,7 @@ fn a_base_is_computed_on_every_path() {
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd4]"], "the index has changed between the two");
 }
 
-/// Other memory is addressed by 64 bits, and an offset has 24.
+/// Other memory is addressed by 64 bits, and an offset has 24 bits.
 #[test]
 fn global_memory_and_far_offsets_stay() {
     let body = format!(
@@ -94,7 +95,8 @@ fn global_memory_and_far_offsets_stay() {
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd2]", "[%rd4]"]);
 }
 
-/// A generic address is as far from the window of shared memory as the address in it is from the start; a number leaves it, too.
+/// A generic address has the same distance from the window of shared memory as the address in it has from the start. A
+/// constant is moved out of it, too.
 #[test]
 fn generic_addresses_of_shared_memory() {
     let body = format!(
@@ -106,8 +108,8 @@ fn generic_addresses_of_shared_memory() {
     assert_eq!(addresses(&body), ["[%rd5]", "[%rd5+16]", "[%rd9]", "[%rd9+-18960]"]);
 }
 
-/// A warp that loads matrices from a tile by generic addresses gets the same ones, as the emulator runs it; four bytes further it
-/// would not.
+/// A warp that loads matrices from a tile by generic addresses gets the same matrices in the emulator; with addresses
+/// four bytes further, it would not.
 #[test]
 fn matrices_are_loaded_from_where_they_were() {
     let text = ".version 8.0\n\
@@ -147,8 +149,8 @@ fn matrices_are_loaded_from_where_they_were() {
     );
 }
 
-/// What the pass asks for in LLVM's machine code where a matrix is loaded at %0 by inline assembly, and by a second text at %1,
-/// which is 512 bytes further.
+/// Returns the edits for LLVM's machine code that loads a matrix at %0 by inline assembly, and by a second inline
+/// assembly at %1, which is 512 bytes further.
 fn assembly(second: &str) -> Vec<Edit> {
     let text = format!(
         "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode ADD64ri\nopcode LD_i64\nregs %0 B64 B64 B32 B32\n\
@@ -162,8 +164,8 @@ fn assembly(second: &str) -> Vec<Edit> {
     edits.edits().to_vec()
 }
 
-/// The number goes into the text of inline assembly, and what computed the address goes. Assembly that does more than access shared
-/// memory keeps its register.
+/// The constant goes into inline assembly, and the computation of the address is removed. Inline assembly with other
+/// accesses than to shared memory keeps its register.
 #[test]
 fn inline_assembly_has_its_offset_in_its_text() {
     let wanted = "function \"k\"\nset-register i3 operand 5 %0\n\
@@ -176,7 +178,7 @@ fn inline_assembly_has_its_offset_in_its_text() {
     assert!(assembly("mov.b64 $0, $1; ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1];").is_empty());
 }
 
-/// In PTX a scope stays as it is, and what is beside it does not.
+/// In PTX, a scope stays unchanged, but the code beside it changes.
 #[test]
 fn scopes_of_ptx_stay() {
     let body = format!(

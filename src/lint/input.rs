@@ -1,4 +1,4 @@
-//! What the rules are told of a kernel.
+//! Facts about a kernel for the rules.
 
 use super::Place;
 use super::source::Source;
@@ -8,39 +8,39 @@ use crate::loops::Fault;
 use crate::target::SYSTEM_FUNCTIONS;
 use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS, RegisterShortage};
 
-/// A line that holds registers where most are live.
+/// A source line with registers that are live at the peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterHolder {
     /// The line.
     pub place: Place,
-    /// How many registers.
+    /// Number of registers.
     pub held: u32,
-    /// How often it stands in one block, if that is often; 0 where only machine code is known.
+    /// How often it occurs in one block, if that is often; 0 if only machine code is known.
     pub times: u32,
 }
 
-/// What a call reaches.
+/// Target of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Callee {
-    /// A function that the file has, and that was not inlined.
+    /// A function of the file that was not inlined.
     Function(String),
-    /// A function that the file has not.
+    /// A function that is not in the file.
     Elsewhere(String),
-    /// A function that CUDA's runtime system has.
+    /// A function of CUDA's runtime system.
     System(String),
     /// A function that calls itself.
     Recursive(String),
-    /// Whatever a pointer points to.
+    /// Unknown targets of a pointer.
     Pointer,
 }
 
 impl Callee {
-    /// The callee of that name, where the call is known from machine code.
+    /// Returns the callee with a name, for a call that is known from machine code.
     pub fn named(name: &str) -> Self {
         if SYSTEM_FUNCTIONS.contains(&name) { Self::System(name.to_owned()) } else { Self::Function(name.to_owned()) }
     }
 
-    /// The callee of a call that ptxas cannot inline.
+    /// Returns the callee of a call that ptxas cannot inline.
     fn unknown(callee: &UnknownCallee) -> Self {
         match callee {
             UnknownCallee::Outside(name) if SYSTEM_FUNCTIONS.contains(&&**name) => Self::System(name.to_string()),
@@ -56,55 +56,55 @@ impl Callee {
 pub struct LintInput<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The processor.
+    /// The GPU architecture.
     pub architecture: &'static Architecture,
-    /// Where it begins.
+    /// Its first line.
     pub begin: Place,
     /// Whether its registers are measured.
     pub is_measured: bool,
-    /// What an SM is asked to hold.
+    /// The resources of an SM that its launch takes.
     pub launch: Launch,
-    /// Whether it says how large its blocks are, or how many registers it may have.
+    /// Whether it has a bound of its block size, or a register limit.
     pub has_bounds: bool,
-    /// The most registers that it may have by these; `None` where nothing limits it.
+    /// Register limit by these bounds; `None` if there is none.
     pub limit: Option<u32>,
-    /// Bytes of spills, where somebody says how many.
+    /// Bytes of spills, if known.
     pub spill_bytes: u32,
-    /// Where spills cost most.
+    /// The line with the most expensive spills.
     pub spills: Place,
-    /// The lines that move spilled values, where machine code is known: bytes, the most often run first.
+    /// The lines that move spilled values, with their bytes, if machine code is known; the most frequent first.
     pub spill_lines: Vec<(Place, u32)>,
-    /// Where most registers are live.
+    /// The line at which the most registers are live.
     pub peak: Place,
-    /// The lines that hold most of them there.
+    /// The lines with most of these registers.
     pub holders: Vec<RegisterHolder>,
-    /// Bytes of stack.
+    /// Bytes of the stack.
     pub stack_bytes: u64,
-    /// What keeps a variable in memory, where its code is there.
+    /// The variable that stays in memory, with the cause, if its code is available.
     pub in_memory: Option<&'a UnpromotedVariable>,
     /// A line that accesses local memory at a computed address.
     pub computed: Option<Place>,
     /// Calls that follow the calling convention.
     pub calls: Vec<(Callee, Place)>,
-    /// What its bounds say and ptxas does not do.
+    /// Its bounds that ptxas ignores.
     pub ignored: &'a [Ignored],
-    /// The loops that ptxas unrolls wrongly for some numbers: where, how, and whether that is likely.
+    /// The loops that ptxas unrolls wrongly for some numbers: the line, the fault, and whether such numbers are likely.
     pub wrong_loops: Vec<(Place, Fault, bool)>,
-    /// `setmaxnreg` does nothing in it.
+    /// Whether `setmaxnreg` has no effect in it.
     pub ignores_repartition: bool,
-    /// A `setmaxnreg.inc` that waits for ever, and where it stands.
+    /// A `setmaxnreg.inc` that waits for ever, and its line.
     pub register_shortage: Option<(RegisterShortage, Place)>,
 }
 
-/// How many of the lines that hold the registers of a peak are named.
+/// Number of lines with registers of a peak that are reported.
 pub const HOLDERS: usize = 3;
 
 impl<'a> LintInput<'a> {
-    /// A kernel as it is forecast. `source` knows the functions of the module by their names, and `input` stands for the
-    /// files that are not known.
+    /// Returns the facts from a kernel's forecast. `source` returns the sources of the module's functions by name, and
+    /// `input` replaces the files that are unknown.
     ///
     /// # Errors
-    /// For a kernel whose bounds contradict each other, of which there is no forecast either.
+    /// The bounds of the kernel contradict each other, so that there is no forecast either.
     pub fn of_forecast<'s>(
         forecast: &'a Forecast,
         architecture: &'static Architecture,
@@ -153,7 +153,7 @@ impl<'a> LintInput<'a> {
     }
 }
 
-/// Whether the bounds say how many registers the kernel is entered with.
+/// Whether the bounds determine the number of registers at the kernel's entry.
 fn is_known_at_entry(architecture: &Architecture, kernel: Option<&Source>) -> Result<bool, Error> {
     let Some(bounds) = kernel.and_then(|kernel| kernel.bounds) else { return Ok(true) };
     Ok(architecture.register_limit(&bounds, &CommandLine::default())?.is_known_at_entry())

@@ -1,9 +1,9 @@
-//! What costs registers or occupancy and can be mended: a finding has the line, the reason and the change.
+//! Avoidable costs in registers or occupancy: a finding has the line, the reason and the change.
 //!
-//! * [`input`]: what the rules are told of a kernel, in the same words by a forecast and by a measurement;
-//! * [`source`]: what a forecast's subject takes from the code of a function;
+//! * [`input`]: facts about a kernel for the rules, in the same form for a forecast and a measurement;
+//! * [`source`]: facts from the code of a function, for a forecast;
 //! * [`rules`]: the rules;
-//! * [`remedy`]: what to change, in the language of the line.
+//! * [`remedy`]: the change, in the language of the line.
 //!
 //! The plugin emits findings as remarks, and the tool prints them as warnings.
 
@@ -15,38 +15,38 @@ pub mod source;
 /// The lints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lint {
-    /// No launch bounds, on which ptxas's choice depends.
+    /// The kernel has no launch bounds, on which ptxas's choice depends.
     NoLaunchBounds,
-    /// Bounds that ptxas does not follow.
+    /// ptxas ignores bounds.
     IgnoredBounds,
-    /// Spills.
+    /// The kernel spills.
     Spills,
-    /// Spills that more registers would save at no cost.
+    /// The kernel spills, though more registers would cost no occupancy.
     NeedlessSpills,
-    /// Close to the next step of occupancy.
+    /// The kernel is close to the next occupancy step.
     OccupancyStep,
-    /// Variables in local memory.
+    /// Variables stay in local memory.
     LocalArray,
-    /// A function that gets the address of one.
+    /// A function gets the address of such a variable.
     NotInlined,
-    /// A line that is in one block too often.
+    /// A line occurs in one block too often.
     UnrolledTooFar,
-    /// Calls by the calling convention.
+    /// Calls follow the calling convention.
     AbiCall,
-    /// `setmaxnreg` that does nothing.
+    /// `setmaxnreg` has no effect.
     IgnoredSetmaxnreg,
-    /// `setmaxnreg` that asks for more registers than its block has.
+    /// `setmaxnreg` requests more registers than its block has.
     RegisterBudget,
-    /// A pragma that ptxas refuses.
+    /// ptxas refuses a pragma.
     RefusedPragma,
-    /// A loop that ptxas is likely to unroll wrongly.
+    /// ptxas is likely to unroll a loop wrongly.
     WrongLoop,
-    /// A loop that ptxas unrolls wrongly for numbers next to the ends of their type.
+    /// ptxas unrolls a loop wrongly for numbers next to the ends of their type.
     ExtremeLoop,
 }
 
 impl Lint {
-    /// All of them.
+    /// All lints.
     pub const ALL: [Self; 14] = [
         Self::NoLaunchBounds,
         Self::IgnoredBounds,
@@ -64,54 +64,55 @@ impl Lint {
         Self::ExtremeLoop,
     ];
 
-    /// Its name, as users write it, and what it is about, in a sentence.
+    /// Returns the name, as users write it, and a description in one sentence.
     fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::NoLaunchBounds => ("no-launch-bounds", "No launch bounds where ptxas's choice depends on them"),
-            Self::IgnoredBounds => ("ignored-bounds", "Launch bounds that ptxas does not follow"),
+            Self::NoLaunchBounds => ("no-launch-bounds", "No launch bounds, though ptxas's choice depends on them"),
+            Self::IgnoredBounds => ("ignored-bounds", "Launch bounds that ptxas ignores"),
             Self::Spills => ("spills", "Spills, and the lines that move most of them"),
             Self::NeedlessSpills => (
                 "needless-spills",
-                "A limit on registers that makes the kernel spill, while more registers would cost no warp",
+                "A register limit that makes the kernel spill, though more registers would cost no occupancy",
             ),
-            Self::OccupancyStep => ("occupancy-step", "A few registers more than the next step of occupancy allows"),
-            Self::LocalArray => ("local-array", "Variables in local memory, and what keeps them there"),
+            Self::OccupancyStep => ("occupancy-step", "A few registers more than the next occupancy step allows"),
+            Self::LocalArray => ("local-array", "Variables in local memory, and the cause"),
             Self::NotInlined => (
                 "not-inlined",
                 "A function or closure that gets the address of a variable, which keeps the variable in local memory",
             ),
             Self::UnrolledTooFar => (
                 "unrolled-too-far",
-                "Spills where a line's values are live many times over: its loop is unrolled too far",
+                "Spills at a line with many live copies of its values: its loop is unrolled too far",
             ),
             Self::AbiCall => ("abi-call", "A call of a function that follows the calling convention"),
             Self::IgnoredSetmaxnreg => ("ignored-setmaxnreg", "setmaxnreg that ptxas ignores"),
-            Self::RegisterBudget => ("register-budget", "setmaxnreg that asks for more registers than its block has"),
+            Self::RegisterBudget => ("register-budget", "setmaxnreg that requests more registers than its block has"),
             Self::RefusedPragma => ("refused-pragma", "A pragma that ptxas refuses"),
-            Self::WrongLoop => ("wrong-loop", "A loop of which ptxas's code is likely to make another number of turns"),
+            Self::WrongLoop => ("wrong-loop", "A loop whose trip count is likely to be wrong in ptxas's code"),
             Self::ExtremeLoop => (
                 "extreme-loop",
-                "The same for numbers next to the ends of their type alone; silent unless it is denied",
+                "A loop whose trip count is wrong in ptxas's code only for numbers next to the ends of their type; \
+                 silent unless denied",
             ),
         }
     }
 
-    /// Whether it finds what hardly any kernel suffers from, so that it is told only to those who ask for it.
+    /// Whether hardly any kernel suffers from its findings, so that they are reported only on request.
     pub fn is_silent(self) -> bool {
         self == Self::ExtremeLoop
     }
 
-    /// Its name, as users write it.
+    /// Returns the name, as users write it.
     pub fn name(self) -> &'static str {
         self.words().0
     }
 
-    /// What it is about, in a sentence.
+    /// Returns a description in one sentence.
     pub fn help(self) -> &'static str {
         self.words().1
     }
 
-    /// The lint of that name.
+    /// Returns the lint with a name.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|lint| lint.name() == name)
     }
@@ -122,30 +123,30 @@ impl Lint {
 pub struct Place {
     /// The path.
     pub file: String,
-    /// The line; 0 where only the file is known.
+    /// The line; 0 if only the file is known.
     pub line: u32,
 }
 
-/// Something that can be mended.
+/// A finding of a lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that found it.
+    /// The lint that found it.
     pub lint: Lint,
-    /// The kernel; empty where ptxas does not say which.
+    /// The kernel; empty if ptxas does not name it.
     pub kernel: String,
     /// The line.
     pub place: Place,
-    /// Why it costs something.
+    /// The cost, and its reason.
     pub reason: String,
-    /// What to change.
+    /// The change.
     pub remedy: String,
 }
 
-/// How a function's name is written for people.
+/// Converts a function's name to its readable form.
 pub type Readable = fn(&str) -> String;
 
 impl Finding {
-    /// What is the matter, and what to do.
+    /// Returns the reason and the remedy.
     pub fn message(&self, readable: Readable) -> String {
         let kernel = match self.kernel.as_str() {
             "" => String::new(),
@@ -159,7 +160,7 @@ impl Finding {
 mod tests {
     use super::*;
 
-    /// Each lint is among all of them, once, and is known by its name.
+    /// Each lint is in the list once, and is found by its name.
     #[test]
     fn names() {
         assert!(Lint::ALL.is_sorted());

@@ -1,25 +1,25 @@
-//! Remedies: what to change, in words that the user of a language can follow.
+//! Remedies: the change, in the terms of the user's language.
 
 use super::Place;
 use super::input::Callee;
 use crate::forecast::{Index, PromotionObstacle, UnpromotedVariable};
 
-/// The language of a source line, as the name of its file tells it.
+/// The language of a source line, by the name of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// C++, CUDA's included.
+    /// C++, including CUDA C++.
     Cpp,
     /// Python: Triton, or Numba.
     Python,
-    /// Any other, or unknown: where there is no debug information, the file is the compiler's output.
+    /// Any other, or unknown: without debug information, the file is the compiler's output.
     Unknown,
 }
 
-/// What the names of C++ files end with.
+/// Endings of the names of C++ files.
 const CPP: [&str; 13] = ["c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "inc", "inl", "ipp"];
 
 impl Language {
-    /// That of a place.
+    /// Returns the language of a place.
     pub fn of(place: &Place) -> Self {
         match place.file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()) {
             Some(ending) if CPP.contains(&&*ending) => Self::Cpp,
@@ -28,7 +28,7 @@ impl Language {
         }
     }
 
-    /// The words of this language; for an unknown one all words, each with its language.
+    /// Returns the text for this language; for an unknown one all texts, each with its language.
     fn say(self, cpp: &str, python: &str, ptx: &str) -> String {
         match self {
             Self::Cpp => cpp.to_owned(),
@@ -38,7 +38,7 @@ impl Language {
     }
 }
 
-/// A limit of registers.
+/// Returns the remedy that sets a register limit.
 pub fn limit(language: Language, registers: &str) -> String {
     let [cpp, python, ptx] = [
         format!("__maxnreg__({registers})"),
@@ -48,23 +48,23 @@ pub fn limit(language: Language, registers: &str) -> String {
     language.say(&cpp, &python, &ptx)
 }
 
-/// How a kernel says the size of its blocks.
+/// Returns the remedy that gives a kernel launch bounds.
 pub(super) fn bounds(language: Language) -> String {
     let python = "num_warps in Triton, launch_bounds of cuda.jit in Numba";
-    format!("say the size of its blocks: {}", language.say("__launch_bounds__(THREADS)", python, ".maxntid"))
+    format!("declare the size of its blocks: {}", language.say("__launch_bounds__(THREADS)", python, ".maxntid"))
 }
 
-/// How a kernel may have more registers.
+/// Returns the remedy that gives a kernel more registers.
 pub(super) fn more_registers(language: Language, registers: u32) -> String {
     let fewer = match language {
         Language::Cpp => "fewer blocks in __launch_bounds__",
         Language::Python => "fewer threads (num_warps)",
-        Language::Unknown => "ask for fewer resident blocks",
+        Language::Unknown => "require fewer resident blocks",
     };
     format!("allow it {registers} registers: {}, or {fewer}", limit(language, &registers.to_string()))
 }
 
-/// How a kernel says how many registers it is entered with.
+/// Returns the remedy that determines the number of registers at a kernel's entry.
 pub fn known_at_entry(language: Language) -> String {
     let blocks = match language {
         Language::Cpp => ", or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)",
@@ -73,29 +73,29 @@ pub fn known_at_entry(language: Language) -> String {
             ", or blocks per multiprocessor, as __launch_bounds__(THREADS, BLOCKS) and .minnctapersm do"
         }
     };
-    format!("say it: {}{blocks}", limit(language, "N"))
+    format!("declare the number: {}{blocks}", limit(language, "N"))
 }
 
-/// Why a line stands many times in a block, and how it stands there less often.
+/// Returns why a line occurs many times in a block, and how to reduce that.
 pub(super) fn unrolled(language: Language) -> (&'static str, &'static str) {
     match language {
         Language::Cpp => (
-            "its loop is unrolled, or its function inlined, so often",
-            "unroll the loop less far: #pragma unroll N with a smaller N, or #pragma unroll 1",
+            "its loop is unrolled, or its function inlined, that often",
+            "unroll the loop less: #pragma unroll N with a smaller N, or #pragma unroll 1",
         ),
         Language::Python => (
-            "a thread has so many elements of its block of values, or its loop is unrolled so often",
-            "give a thread fewer elements: smaller blocks of values, or more num_warps; tl.range is not unrolled, \
-             tl.static_range is",
+            "a thread has that many elements of its block of values, or its loop is unrolled that often",
+            "give a thread fewer elements: smaller blocks of values, or more num_warps; use tl.range, which is \
+             not unrolled, instead of tl.static_range",
         ),
         Language::Unknown => (
-            "its loop is unrolled, or its function inlined, so often",
-            "unroll the loop less far, or give a thread less to do",
+            "its loop is unrolled, or its function inlined, that often",
+            "unroll the loop less, or give a thread less work",
         ),
     }
 }
 
-/// How a loop makes the turns that its code says; `is_float`: it counts by a float.
+/// Returns the remedy for a loop with a wrong trip count; `is_float` if a float counts its iterations.
 pub(super) fn wrong_loop(language: Language, is_float: bool) -> String {
     let count = if is_float {
         "count in integers, and compute the float from them"
@@ -106,20 +106,21 @@ pub(super) fn wrong_loop(language: Language, is_float: bool) -> String {
         Language::Cpp => format!("{count}; or keep ptxas from unrolling it: #pragma unroll 1"),
         Language::Python => count.to_owned(),
         Language::Unknown => format!(
-            "{count}; or keep ptxas from unrolling it: #pragma unroll 1 in CUDA C++, .pragma \"nounroll\" behind the label in PTX"
+            "{count}; or keep ptxas from unrolling it: #pragma unroll 1 in CUDA C++, .pragma \"nounroll\" after the \
+             label in PTX"
         ),
     }
 }
 
-/// What Python's compilers keep in local memory.
-const OF_PYTHON: &str = "in Triton a function of a library keeps it there, as libdevice's sin and cos do: call libdevice's fast_sinf \
-                         and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";
+/// Variables that Python's compilers place in local memory.
+const OF_PYTHON: &str = "in Triton, library functions such as libdevice's sin and cos keep it there: call libdevice's \
+                         fast_sinf and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";
 
-/// What unrolls and inlines where the source does not.
-const TUNED: &str = "or let nvptx-ra tune choose what is unrolled and inlined: give it what clang -Xclang -disable-llvm-passes \
-                     -emit-llvm writes";
+/// Unrolling and inlining that the source does not request.
+const TUNED: &str = "or let nvptx-ra tune choose unrolling and inlining: give it the output of clang -Xclang \
+                     -disable-llvm-passes -emit-llvm";
 
-/// How a variable leaves local memory.
+/// Returns how to move a variable out of local memory.
 pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
     let has_array = matches!(
         cause.why,
@@ -140,57 +141,55 @@ pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
             )
         }
         (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), Some(Index::Unknown)) => {
-            "no unrolling makes this index a constant: keep it in shared memory, or pick its values by comparisons"
+            "keep it in shared memory, or select its values by comparisons: no unrolling makes this index a constant"
                 .to_owned()
         }
         (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), _) => {
             let tuned = if is_cpp { TUNED } else { "or keep it in shared memory" };
-            format!("index it by constants, by unrolling its loops in full, {tuned}")
+            format!("index it by constants, by fully unrolling its loops, {tuned}")
         }
         (PromotionObstacle::PassedOn(_), _) if is_cpp => format!(
-            "inline it: __forceinline__ at a function, __attribute__((always_inline)) at a closure; pass values instead of the \
-             address; {TUNED}"
+            "inline it: __forceinline__ for a function, __attribute__((always_inline)) for a closure; pass values \
+             instead of the address; {TUNED}"
         ),
         (PromotionObstacle::PassedOn(_), _) => "inline that function, or pass values instead of the address".to_owned(),
-        (PromotionObstacle::Volatile, _) => "leave out volatile, or keep it in shared memory".to_owned(),
+        (PromotionObstacle::Volatile, _) => "remove volatile, or keep it in shared memory".to_owned(),
         (PromotionObstacle::Width(_) | PromotionObstacle::Widths(..) | PromotionObstacle::Misaligned, _) => {
-            "access it in whole values of one type".to_owned()
+            "access it only as whole values of one type".to_owned()
         }
         (PromotionObstacle::TooMany(_), _) => "make it smaller, or keep it in shared memory".to_owned(),
         _ => "keep values instead of their address".to_owned(),
     }
 }
 
-/// How arrays leave local memory of which only machine code is known.
+/// Returns how to move arrays out of local memory if only machine code is known.
 pub(super) fn computed(language: Language) -> &'static str {
     match language {
         Language::Python => OF_PYTHON,
-        _ => "index arrays by constants, by unrolling their loops in full, or keep them in shared memory",
+        _ => "index arrays by constants, by fully unrolling their loops, or keep them in shared memory",
     }
 }
 
-/// How a call goes.
+/// Returns how to avoid a call.
 pub(super) fn call(language: Language, callee: &Callee) -> &'static str {
     match (callee, language) {
-        (Callee::Pointer, _) => "call the function by its name, or switch over the choices",
-        (Callee::Recursive(_), _) => "write a loop in the place of the recursion",
-        (Callee::Function(_), Language::Cpp) => "inline it: __forceinline__ in the place of __noinline__",
+        (Callee::Pointer, _) => "call the function by its name, or switch over the possible functions",
+        (Callee::Recursive(_), _) => "write a loop instead of the recursion",
+        (Callee::Function(_), Language::Cpp) => "inline it: __forceinline__ instead of __noinline__",
         (Callee::Function(_), Language::Python) => "inline it: @triton.jit without noinline=True",
         (Callee::Function(_), Language::Unknown) => "inline it",
-        (Callee::Elsewhere(_), Language::Cpp) => {
-            "define it in this file, or optimise when the program is linked: nvcc -dlto"
-        }
+        (Callee::Elsewhere(_), Language::Cpp) => "define it in this file, or optimise at link time: nvcc -dlto",
         (Callee::Elsewhere(_), Language::Python) => {
             "give the compiler its bitcode (extern_libs in Triton, link in Numba)"
         }
-        (Callee::Elsewhere(_), Language::Unknown) => "define it in this file, or optimise when the program is linked",
+        (Callee::Elsewhere(_), Language::Unknown) => "define it in this file, or optimise at link time",
         (Callee::System(_), Language::Python) => {
-            "leave it out of kernels that must be fast: it is there for printing, asserting or allocating on the device"
+            "remove it from kernels that must be fast: it prints, asserts or allocates on the device"
         }
         (Callee::System(name), _) if name == "__assertfail" => {
-            "leave it out of kernels that must be fast: NDEBUG does so with assert"
+            "remove it from kernels that must be fast: define NDEBUG to remove assert"
         }
-        (Callee::System(_), _) => "leave it out of kernels that must be fast",
+        (Callee::System(_), _) => "remove it from kernels that must be fast",
     }
 }
 
@@ -202,7 +201,7 @@ mod tests {
         Place { file: file.into(), line: 1 }
     }
 
-    /// A file's name tells its language; what a compiler wrote has none.
+    /// The name of a file determines its language; a compiler's output has none.
     #[test]
     fn languages() {
         let of = |file: &str| Language::of(&place(file));
@@ -211,8 +210,8 @@ mod tests {
         assert_eq!(["k.ptx", "k.ll", "k", "py", "k.rs"].map(of), [Language::Unknown; 5]);
     }
 
-    /// No remedy for Python names a word of C++, and none for C++ a word of Python; for an unknown language, a word of
-    /// either has its language beside it.
+    /// A remedy for Python has no terms of C++, and a remedy for C++ no terms of Python. For an unknown language, a
+    /// term of either has its language beside it.
     #[test]
     fn words_of_a_language() {
         let callees = [
@@ -260,7 +259,7 @@ mod tests {
         assert!(remedies(Language::Unknown).iter().all(|text| is_told(text) && !has(&["#pragma"], text)));
     }
 
-    /// What an index is computed from decides the remedy.
+    /// The origin of an index decides the remedy.
     #[test]
     fn arrays() {
         let of = |index| {
@@ -272,6 +271,6 @@ mod tests {
         };
         assert!(of(Index::Chosen).contains("-sink-common-insts=false"));
         assert!(of(Index::Counted).contains("unrolling") && of(Index::Counted).contains("-disable-llvm-passes"));
-        assert!(of(Index::Unknown).starts_with("no unrolling"));
+        assert!(of(Index::Unknown).contains("no unrolling"));
     }
 }

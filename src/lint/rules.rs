@@ -1,4 +1,4 @@
-//! The rules: what is found in a kernel, why it costs something, and what to change.
+//! The rules: what they find in a kernel, the cost, and the change.
 
 use super::input::{Callee, HOLDERS, LintInput};
 use super::remedy::{self, Language};
@@ -8,11 +8,11 @@ use crate::forecast::PromotionObstacle;
 use crate::loops::Fault;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
-/// A kernel that takes no more registers than this beyond the next step of occupancy is close to it: registers come to
-/// a thread in multiples of so many.
+/// A kernel that takes at most this many registers more than the next occupancy step allows is close to it. Registers
+/// are allocated to a thread in multiples of this number.
 const CLOSE: u32 = 8;
 
-/// What the rules find in a kernel.
+/// Returns the findings of the rules in a kernel.
 pub fn findings(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(no_launch_bounds(input));
@@ -33,12 +33,13 @@ fn finding(lint: Lint, input: &LintInput<'_>, place: &Place, reason: String, rem
     Finding { lint, kernel: input.name.to_owned(), place: place.clone(), reason, remedy: remedy.into() }
 }
 
-/// "takes" of what is measured, "is expected to take" of what is forecast.
+/// Returns "takes" for a measurement, "is expected to take" for a forecast.
 fn verb(input: &LintInput<'_>, measured: &'static str, forecast: &'static str) -> &'static str {
     if input.is_measured { measured } else { forecast }
 }
 
-/// Blocks of the largest size get fewer registers than the kernel takes, and ptxas is not told that there are none.
+/// Blocks of the largest size get fewer registers than the kernel takes, and ptxas does not know that there are no such
+/// blocks.
 fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
     let most = input.architecture.max_registers_for_block(MAX_THREADS_PER_BLOCK)?;
@@ -48,14 +49,14 @@ fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     let threads = largest_block(input.architecture, registers)?;
     let takes = verb(input, "takes", "is expected to take");
     let reason = format!(
-        "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and one of \
-         more than {threads} threads cannot be launched"
+        "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and \
+         blocks of more than {threads} threads cannot be launched"
     );
     let remedy = remedy::bounds(Language::of(&input.begin));
     Some(finding(Lint::NoLaunchBounds, input, &input.begin, reason, remedy))
 }
 
-/// The most threads of a block, in whole warps, that may have so many registers.
+/// Returns the most threads of a block, in whole warps, that may have this many registers.
 fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
     let sizes = (1..=MAX_THREADS_PER_BLOCK / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE);
     sizes
@@ -65,8 +66,8 @@ fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
 
 fn ignored_bounds(input: &LintInput<'_>) -> Vec<Finding> {
     let found = |ignored: &Ignored| {
-        let reason = format!("ptxas does not do what its bounds say: {ignored}");
-        let remedy = "say bounds that a multiprocessor can hold, and the size of the blocks with them";
+        let reason = format!("ptxas ignores its bounds: {ignored}");
+        let remedy = "declare bounds that fit a multiprocessor, together with the size of the blocks";
         finding(Lint::IgnoredBounds, input, &input.begin, reason, remedy)
     };
     input.ignored.iter().map(found).collect()
@@ -82,12 +83,12 @@ fn spills(input: &LintInput<'_>) -> Option<Finding> {
         input.spill_lines.iter().take(HOLDERS).map(|(place, bytes)| format!("line {} ({bytes})", place.line)).collect();
     let lines = if lines.is_empty() { String::new() } else { format!(", most often in {}", lines.join(", ")) };
     let reason = format!("it {spills} {} bytes{lines}", input.spill_bytes);
-    let more = input.limit.map_or(String::new(), |limit| format!(", or allow it more than {limit} registers"));
-    let remedy = format!("keep fewer values live at once{more}; nvptx-ra tune looks for code that spills less");
+    let more = input.limit.map_or(String::new(), |limit| format!(", or allow more than {limit} registers"));
+    let remedy = format!("keep fewer values live at once{more}; nvptx-ra tune searches for code that spills less");
     Some(finding(Lint::Spills, input, &input.spills, reason, remedy))
 }
 
-/// The kernel spills at its limit, and with a higher one as many warps would be resident.
+/// The kernel spills at its limit, and a higher limit would not reduce the number of resident warps.
 fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     let limit = input.limit.filter(|_| input.spill_bytes > 0)?;
     let at_limit = input.launch.with_registers(limit);
@@ -98,14 +99,15 @@ fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     let warps = input.architecture.occupancy(&at_limit).warps;
     let spills = verb(input, "spills", "is expected to spill");
     let reason = format!(
-        "it {spills} {} bytes because it may have {limit} registers; with up to {edge} an SM holds {warps} warps as well",
+        "it {spills} {} bytes because its register limit is {limit}; an SM also holds {warps} warps with up to {edge} \
+         registers",
         input.spill_bytes
     );
     let remedy = remedy::more_registers(Language::of(&input.begin), edge);
     Some(finding(Lint::NeedlessSpills, input, &input.spills, reason, remedy))
 }
 
-/// A few registers keep more warps away. A kernel that spills needs more than a few fewer.
+/// A few registers reduce occupancy. A kernel that spills would need more than a few fewer.
 fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
     let step = input.architecture.next_step(&input.launch)?;
@@ -115,7 +117,7 @@ fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let warps = |registers| input.architecture.occupancy(&input.launch.with_registers(registers)).warps;
     let takes = verb(input, "takes", "is expected to take");
     let reason = format!(
-        "it {takes} {registers} registers, with which an SM holds {} warps; with at most {step} it holds {}",
+        "it {takes} {registers} registers, so that an SM holds {} warps; with at most {step} registers it holds {}",
         warps(registers),
         warps(step)
     );
@@ -125,7 +127,7 @@ fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let remedy = match holders.is_empty() {
         true => format!("free {} registers where most are live, or try {limit}", registers - step),
         false => format!(
-            "free {} registers where most are live: {} hold most; or try {limit}",
+            "free {} registers where most are live: most belong to {}; or try {limit}",
             registers - step,
             holders.join(", ")
         ),
@@ -148,14 +150,14 @@ fn local_array(input: &LintInput<'_>) -> Option<Finding> {
     }
     let place = input.computed.as_ref()?;
     let reason = format!(
-        "{} bytes of stack: local memory is accessed at an address that is computed when the kernel runs",
+        "{} bytes of stack: local memory is accessed at an address that is computed at run time",
         input.stack_bytes
     );
     let remedy = remedy::computed(Language::of(place));
     Some(finding(Lint::LocalArray, input, place, reason, remedy))
 }
 
-/// The kernel spills where a line's values are live many times over.
+/// The kernel spills where many instances of a line's values are live.
 fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
     let holder = input.holders.iter().find(|holder| holder.times >= UNROLLED && holder.held >= UNROLLED)?;
     if input.spill_bytes == 0 {
@@ -164,8 +166,8 @@ fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
     let spills = verb(input, "spills", "is expected to spill");
     let (why, remedy) = remedy::unrolled(Language::of(&holder.place));
     let reason = format!(
-        "it {spills} {} bytes, and where most registers are live, this line holds {} of them: it stands {} times in one \
-         block, because {why}",
+        "it {spills} {} bytes, and where most registers are live, {} of them belong to this line: the line occurs {} \
+         times in one block, because {why}",
         input.spill_bytes, holder.held, holder.times
     );
     Some(finding(Lint::UnrolledTooFar, input, &holder.place, reason, remedy))
@@ -192,8 +194,8 @@ fn abi_calls(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
         };
         let remedy = remedy::call(Language::of(place), callee);
         let reason = format!(
-            "it calls {what}{times} by the calling convention: arguments move to fixed registers, and what is live over \
-             the call stays in those that the callee saves"
+            "it calls {what}{times} by the calling convention: arguments move to fixed registers, and values that are \
+             live across the call occupy callee-saved registers"
         );
         found.push(finding(Lint::AbiCall, input, place, reason, remedy));
     }
@@ -201,20 +203,20 @@ fn abi_calls(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
 }
 
 fn ignored_setmaxnreg(input: &LintInput<'_>) -> Option<Finding> {
-    let reason = "setmaxnreg does nothing: its bounds do not say how many registers it is entered with".to_owned();
+    let reason = "setmaxnreg has no effect: the bounds do not determine the number of registers at entry".to_owned();
     let remedy = remedy::known_at_entry(Language::of(&input.begin));
     input.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, input, &input.begin, reason, remedy))
 }
 
-/// An increase for which the other warpgroups of the block never give enough registers back.
+/// A register increase that waits for ever, because the other warpgroups of the block never release enough registers.
 fn register_budget(input: &LintInput<'_>) -> Option<Finding> {
     let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = input.register_shortage.as_ref()?;
     let reason = format!(
-        "setmaxnreg.inc {increase} waits for ever: with no more than {others} registers in every thread of the other \
-         warpgroups the block needs {needed} registers, and it is entered with {pool}"
+        "setmaxnreg.inc {increase} waits for ever: the block needs {needed} registers even if each thread of the \
+         other warpgroups has no more than {others}, and has {pool} at entry"
     );
-    let entry = "enter with more registers: fewer blocks in __launch_bounds__, or a higher __maxnreg__";
-    Some(finding(Lint::RegisterBudget, input, place, reason, format!("ask for {most} at most, or {entry}")))
+    let entry = "start the kernel with more registers: fewer blocks in __launch_bounds__, or a higher __maxnreg__";
+    Some(finding(Lint::RegisterBudget, input, place, reason, format!("request {most} at most, or {entry}")))
 }
 
 /// Loops that ptxas unrolls wrongly for some numbers, each line once.
@@ -222,13 +224,16 @@ fn wrong_loops(input: &LintInput<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (place, fault, is_likely) in &input.wrong_loops {
         let numbers = match fault {
-            Fault::Signed => "where its start and its bound are half of all numbers apart, or its counter overflows",
-            Fault::Equality => "where its counter passes the largest signed number shortly ahead of its bound",
-            Fault::Unsigned => "where its counter wraps ahead of its bound",
-            Fault::Rounded => "where its counter is rounded in each turn",
+            Fault::Signed => {
+                "if its start and its bound differ by at least half of the number range, or its counter overflows"
+            }
+            Fault::Equality => "if its counter passes the largest signed number shortly before its bound",
+            Fault::Unsigned => "if its counter wraps before its bound",
+            Fault::Rounded => "if its counter is rounded in each iteration",
         };
         let reason = format!(
-            "ptxas unrolls this loop, leaves the unrolled loop three steps ahead of the bound, and makes another number of turns {numbers}"
+            "ptxas unrolls this loop and leaves the unrolled loop three steps before the bound: the trip count is \
+             wrong {numbers}"
         );
         let lint = if *is_likely { Lint::WrongLoop } else { Lint::ExtremeLoop };
         let remedy = remedy::wrong_loop(Language::of(place), *fault == Fault::Rounded);
@@ -249,7 +254,7 @@ mod tests {
     use crate::forecast::UnpromotedVariable;
     use crate::target::machine::Launch;
 
-    /// A kernel in which nothing is to be found.
+    /// Returns a kernel without findings.
     fn clean() -> LintInput<'static> {
         LintInput {
             name: "k",
@@ -284,7 +289,7 @@ mod tests {
         assert_eq!(found(&clean()), []);
     }
 
-    /// Bounds matter only to a kernel that takes more registers than the largest block may have.
+    /// Bounds matter only for a kernel that takes more registers than the largest block may have.
     #[test]
     fn launch_bounds() {
         let free = |registers| LintInput { has_bounds: false, launch: Launch::new(registers), ..clean() };
@@ -298,7 +303,7 @@ mod tests {
         assert_eq!(found(&LintInput { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
     }
 
-    /// Spills are found by the line that moves them, and the lines that move most are named.
+    /// Spills are found by the line that moves them, and the lines that move most are reported.
     #[test]
     fn lines_of_spills() {
         let line = |line, bytes| (Place { file: "k.cu".into(), line }, bytes);
@@ -307,11 +312,12 @@ mod tests {
         assert_eq!(found(&spilling), [(Lint::Spills, 2)]);
         let [finding] = &findings(&spilling, str::to_owned)[..] else { panic!("one finding") };
         assert_eq!(finding.reason, "it spills 32 bytes, most often in line 9 (8), line 7 (16), line 5 (4)");
-        assert!(finding.remedy.starts_with("keep fewer values live at once, or allow it more than 40 registers;"));
+        assert!(finding.remedy.starts_with("keep fewer values live at once, or allow more than 40 registers;"));
         assert_eq!(found(&LintInput { spill_bytes: 0, ..spilling }), []);
     }
 
-    /// A limit is needless where as many warps fit with more registers: 33 to 40 are one step for blocks of 256 threads.
+    /// A limit is needless if as many warps are resident with more registers: 33 to 40 are one step for blocks of 256
+    /// threads.
     #[test]
     fn spills_for_nothing() {
         let spilling = |limit| {
@@ -324,7 +330,7 @@ mod tests {
         assert!(!found(&dry).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
     }
 
-    /// One granule beyond a step is close to it, more is not.
+    /// One granule beyond a step is close to it; more is not.
     #[test]
     fn close_to_a_step() {
         let with = |registers| LintInput { launch: Launch::new(registers).with_threads(256), ..clean() };
@@ -333,13 +339,14 @@ mod tests {
         assert!(
             findings(&with(33), str::to_owned)[0]
                 .remedy
-                .contains("free 1 registers where most are live: line 4 (9) hold most")
+                .contains("free 1 registers where most are live: most belong to line 4 (9)")
         );
         assert_eq!(found(&with(255)), []);
         assert_eq!(found(&LintInput { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
     }
 
-    /// What keeps a variable in memory is named where the code is there; else a computed address is.
+    /// The reason for which a variable stays in memory is reported if the code is available; otherwise a computed
+    /// address is reported.
     #[test]
     fn local_memory() {
         let why = PromotionObstacle::Indexed(4);
@@ -353,7 +360,7 @@ mod tests {
         assert_eq!(found(&LintInput { stack_bytes: 64, ..clean() }), []);
     }
 
-    /// A variable whose address a function gets is that function's matter.
+    /// A variable whose address is passed to a function is reported for that function.
     #[test]
     fn passed_on() {
         let why = PromotionObstacle::PassedOn(Some("f".into()));
@@ -364,7 +371,7 @@ mod tests {
         assert!(findings(&input, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));
     }
 
-    /// A line that holds many registers by standing in a block many times is named where the kernel spills.
+    /// A line that occurs in a block many times, and so occupies many registers, is reported if the kernel spills.
     #[test]
     fn unrolled() {
         let with = |held, times, spill_bytes| {
@@ -379,7 +386,7 @@ mod tests {
         }
     }
 
-    /// A function is named once, however often it is called, and each kind of callee has a remedy of its own.
+    /// A function is reported once, however often it is called, and each kind of callee has its own remedy.
     #[test]
     fn calls() {
         let place = |line| Place { file: "k.cu".into(), line };
@@ -401,13 +408,13 @@ mod tests {
         assert_eq!(remedies.len(), 5);
     }
 
-    /// setmaxnreg that ptxas ignores is named where the kernel begins.
+    /// `setmaxnreg` that ptxas ignores is reported at the kernel's first line.
     #[test]
     fn setmaxnreg() {
         assert_eq!(found(&LintInput { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
     }
 
-    /// An increase that waits for ever is named where it stands.
+    /// An increase that waits for ever is reported at its line.
     #[test]
     fn register_budgets() {
         let shortage =
@@ -417,7 +424,7 @@ mod tests {
         assert_eq!(found(&input), [(Lint::RegisterBudget, 40)]);
     }
 
-    /// A loop that is likely to come out wrong is told, and one that is not has a lint of its own.
+    /// A loop that is likely to be wrong is reported, and an unlikely one has a lint of its own.
     #[test]
     fn loops() {
         let place = |line| Place { file: "k.cu".into(), line };

@@ -1,4 +1,5 @@
-//! What the rules take from the code of a function. It is small, so that a compiler keeps it when the code is gone.
+//! Facts that the rules take from the code of a function. They are small, so a compiler keeps them when the code is
+//! gone.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +7,27 @@ use crate::function::{Function, Inst, LaunchBounds};
 use crate::loops::{Fault, wrong_loops};
 use crate::target::Classification;
 
-/// A line that stands so often in one block is that of a loop that is unrolled.
+/// A line that occurs this often in one block belongs to an unrolled loop.
 pub(super) const UNROLLED: u32 = 16;
 
-/// What is known of a function's source.
+/// Facts about a function's source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// Its file, where it is known.
+    /// Its file, if known.
     pub file: Option<String>,
-    /// The first line that an instruction has; 0 where none has.
+    /// The first line of an instruction; 0 if there is none.
     pub(super) begin: u32,
-    /// How a kernel is launched.
+    /// Launch bounds of a kernel.
     pub(super) bounds: Option<LaunchBounds>,
-    /// The lines that stand in one block [so often](UNROLLED), and how often.
+    /// The lines that occur in one block [this often](UNROLLED), with their counts.
     repeated: BTreeMap<u32, u32>,
-    /// The loops that ptxas unrolls wrongly for some numbers: the line of what decides, how, and whether that is likely.
+    /// The loops that ptxas unrolls wrongly for some numbers: the line of the deciding comparison, the fault, and
+    /// whether such numbers are likely.
     pub(super) wrong_loops: Vec<(u32, Fault, bool)>,
 }
 
 impl Source {
-    /// What is known of a function. O(n log n) in its instructions.
+    /// Collects the facts about a function. O(n log n) in its instructions.
     pub fn of((function, classification): (&Function, &Classification)) -> Self {
         let lines = function.insts().map(|inst| function.line(inst));
         Self {
@@ -40,19 +42,20 @@ impl Source {
         }
     }
 
-    /// The same where the compiler knows better where the function begins: a function that is inlined may stand above it.
+    /// Returns the facts without the first line, for a compiler that knows it better: the lines of an inlined function
+    /// may precede it.
     pub fn without_begin(self) -> Self {
         Self { begin: 0, ..self }
     }
 
-    /// How often a line stands in one block; 0 where that is less than often.
+    /// Returns how often a line occurs in one block; 0 if that is not often.
     pub(super) fn times(&self, line: u32) -> u32 {
         self.repeated.get(&line).copied().unwrap_or(0)
     }
 }
 
-/// How often lines stand in one block: so many of a line's instructions write registers by the same opcode. More than one
-/// such instruction may belong to one place in the source, but many seldom do.
+/// Counts how often lines occur in one block: the number of a line's instructions that write registers by the same
+/// opcode. A place in the source may have more than one such instruction, but seldom has many.
 fn repeated(function: &Function) -> BTreeMap<u32, u32> {
     let mut most = BTreeMap::new();
     let mut writes = Vec::new();
@@ -79,7 +82,7 @@ fn repeated(function: &Function) -> BTreeMap<u32, u32> {
 mod tests {
     use super::*;
 
-    /// A function with blocks of loads and additions, each of the line that is given, and so many of them.
+    /// Returns a function with blocks of instructions: each entry has an opcode, a line and a count.
     fn function(blocks: &[&[(&str, u32, usize)]]) -> Function {
         let mut text = "mfv 1\nfunction \"k\"\nopcode ADD\nopcode LD_i32\nregs %0".to_owned();
         let count: usize = blocks.iter().flat_map(|block| block.iter()).map(|&(_, _, times)| times).sum();
@@ -97,7 +100,8 @@ mod tests {
         Function::parse(&(text.clone() + "end\n")).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// A line counts by its most frequent opcode in the block that has most of it; what is less than often does not.
+    /// A line counts by its most frequent opcode in the block that has most of it; a line that is not often in a block
+    /// does not count.
     #[test]
     fn repeated_lines() {
         let code = function(&[

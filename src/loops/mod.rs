@@ -1,23 +1,27 @@
-//! Loops in the form that ptxas unrolls.
+//! Brings loops into the form that ptxas unrolls.
 //!
-//! LLVM ends many loops in two jumps: `@%p bra EXIT; bra.uni HEADER`. In functions of simple control flow, ptxas unrolls none of
-//! them, and the same loop four times and more where it ends in `@%p bra HEADER` under the complement of the comparison:
-//! [`UnrolledLoops`] has the forms. Here the two jumps change places, and nothing else does. Where ptxas unrolls the loop, more loads
-//! are in flight, and a turn executes fewer instructions.
+//! LLVM ends many loops in two jumps: `@%p bra EXIT; bra.uni HEADER`. In functions with simple control flow, ptxas does
+//! not unroll these loops. It unrolls the same loop by four or more if the loop ends in `@%p bra HEADER` under the
+//! complement of the comparison: [`UnrolledLoops`] lists the forms. This module swaps the two jumps and changes nothing
+//! else. If ptxas unrolls the loop, more loads are in flight, and an iteration executes fewer instructions.
 //!
-//! In PTX, some compilers print `.pragma "nounroll"` ahead of a loop's label, where ptxas ignores it. It is inserted behind the label,
-//! where ptxas obeys, and nothing else of such a loop changes. The one ahead stays: it may be another loop's.
+//! In PTX, some compilers print `.pragma "nounroll"` before a loop's label, where ptxas ignores it. It is inserted
+//! after the label, where ptxas obeys it, and nothing else of the loop changes. The pragma before the label stays,
+//! because it may belong to another loop.
 //!
 //! Some loops stay:
 //! * a loop that the source says not to unroll;
-//! * a loop that ptxas would unroll wrongly for some numbers ([`right`]), as all that go on by an order of signed numbers;
-//! * a loop with a barrier, another instruction that threads execute together, or an asynchronous copy: such loops are pipelined by
-//!   those who wrote them;
+//! * a loop that ptxas would unroll wrongly for some numbers ([`right`]), such as all loops that continue by an order
+//!   of signed numbers;
+//! * a loop with a barrier, another instruction that threads execute together, or an asynchronous copy: these loops are
+//!   pipelined by hand;
 //! * a loop whose branch has no comparison of its own;
-//! * a loop of an unknown number of turns in which more is live, or computed, than leaves room for four bodies at full occupancy;
-//! * all loops of a kernel that bounds its registers by `.maxnreg` or `.minnctapersm`: ptxas unrolls there, too, and spills.
+//! * a loop with an unknown trip count in which too many words are live, or computed, for four bodies at full
+//!   occupancy;
+//! * all loops of a kernel with a register limit by `.maxnreg` or `.minnctapersm`: ptxas unrolls there, too, and
+//!   spills.
 //!
-//! The last two are turned where [`LoopShape::All`] asks for it: a search does, which measures what comes of it.
+//! The last two kinds are changed with [`LoopShape::All`]: a search uses it and measures the result.
 
 mod right;
 #[cfg(test)]
@@ -37,67 +41,65 @@ use crate::target::Classification;
 use right::is_unrolled_rightly;
 pub use wrong::{Fault, WrongLoop, wrong_loops};
 
-/// Where more words than so many are live in a loop, four bodies may take more registers than 32, which 64 warps leave to a thread.
-/// Of 2,625 kernels, one lost warps without this bound: 33 words were live in its loop.
+/// If more words are live in a loop, four bodies may take more than 32 registers, the most that a thread may use with
+/// 64 warps. Of 2,625 kernels, one lost warps without this bound: 33 words were live in its loop.
 const MOST_WORDS: u32 = 28;
 
-/// The same of words that are live at most and words that a turn computes, together: four bodies of many instructions hold more of
-/// their values at once. Of the corpus's kernels, one lost warps without this bound: 24 words were live in its loop, and a turn
-/// computed 46. No kernel with 68 or fewer did.
+/// The same bound for the sum of the most live words and the words that an iteration computes, because four bodies of
+/// many instructions keep more of their values live at once. Of the corpus's kernels, one lost warps without this
+/// bound: 24 words were live in its loop, and an iteration computed 46. No kernel with 68 or fewer did.
 const MOST_WORDS_WITH_COMPUTED: u32 = 68;
 
-/// What was done, and why loops stay that ptxas would otherwise unroll.
+/// Result: the changed loops, and the reasons for which other loops stay that ptxas would otherwise unroll.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The changes.
+    /// The edits.
     pub edits: EditList,
-    /// The loops that ptxas unrolls now, each with its last block.
+    /// The loops that ptxas unrolls after the change, each with its last block.
     pub turned: Vec<(Block, Unrolling)>,
-    /// The headers of loops that the source says not to unroll, and that ptxas obeys now.
+    /// The headers of loops that the source says not to unroll, and for which ptxas obeys after the change.
     pub told: Vec<Block>,
     /// The loops that stay, each with its last block.
     pub left: Vec<(Block, Reason)>,
 }
 
-/// Why a loop stays as it is though ptxas would unroll it in another form.
+/// Reason for which a loop stays, though ptxas would unroll it in another form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The source says not to unroll it.
     Pragma,
     /// The kernel has `.maxnreg` or `.minnctapersm`.
     Bounds,
-    /// More is live in it than leaves room for four bodies.
+    /// Too many words are live in it for four bodies.
     Pressure,
-    /// ptxas would make another number of turns for some numbers: see [`right`].
+    /// ptxas would change the trip count for some numbers: see [`right`].
     Overflow,
     /// It has an instruction that threads execute together, or one that is asynchronous.
     Synchronised,
-    /// Another form of its end is not known, or its predicate is read elsewhere.
+    /// No other form of its end is known, or its predicate is read elsewhere.
     Predicate,
 }
 
 impl Reason {
-    /// The reason in words.
+    /// Returns the reason in words.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Pragma => "a pragma says not to unroll it",
-            Self::Bounds => "the kernel bounds its registers",
-            Self::Pressure => "too many values are live or computed for more of them at full occupancy",
-            Self::Overflow => {
-                "ptxas's code would make too few or too many turns where the counter overflows or is rounded"
-            }
-            Self::Synchronised => "it has a barrier, an asynchronous copy or the like",
+            Self::Pragma => "a pragma forbids unrolling",
+            Self::Bounds => "the kernel has a register limit",
+            Self::Pressure => "too many values are live or computed to unroll it at full occupancy",
+            Self::Overflow => "in ptxas's code, its trip count would be wrong if the counter overflows or is rounded",
+            Self::Synchronised => "it has a barrier, an asynchronous copy or a similar instruction",
             Self::Predicate => "its end has another form, or its predicate is read elsewhere",
         }
     }
 }
 
-/// Words of mnemonics, of LLVM's opcodes and of inline assembly that copy asynchronously or wait.
+/// Words in mnemonics, LLVM's opcodes and inline assembly that denote asynchronous copies or waits.
 const ASYNCHRONOUS: [&str; 8] =
     ["cp.async", "cp_async", "mbarrier", "wgmma", "tcgen05", "barrier", "bar.sync", "griddepcontrol"];
 
-/// Turns the last branches of loops for ptxas to unroll them. The function must have left SSA form. O(n log n) in operands and
-/// blocks where a block ends in two jumps, else O(blocks).
+/// Swaps the last branches of loops so that ptxas unrolls them. The function must have left SSA form. O(n log n) in
+/// operands and blocks if a block ends in two jumps, else O(blocks).
 pub fn shape_loops((function, classification): (&Function, &Classification), wanted: LoopShape) -> Outcome {
     let mut outcome =
         Outcome { edits: EditList::new(function), turned: Vec::new(), told: Vec::new(), left: Vec::new() };
@@ -166,7 +168,8 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
     outcome
 }
 
-/// The 32-bit words that a turn of a loop computes. A predicate counts as one, unlike in [`RegClass::words`](crate::function::RegClass::words).
+/// Returns the 32-bit words that an iteration of a loop computes. A predicate counts as one word, unlike in
+/// [`RegClass::words`](crate::function::RegClass::words).
 fn computed_words(function: &Function, blocks: &[Block]) -> u32 {
     let insts = blocks.iter().flat_map(|&block| function.block_insts(block));
     let defs = insts.flat_map(|inst| function.operands(inst)).filter_map(Operand::def);
@@ -178,12 +181,12 @@ struct Shapes<'a> {
     loops: &'a Loops,
     occurrences: &'a Occurrences,
     unrolled: UnrolledLoops<'a>,
-    /// Whether loops stay whose copies may take more registers than there are.
+    /// Whether loops stay whose copies may exceed the register limit.
     minds_registers: bool,
 }
 
 impl Shapes<'_> {
-    /// The edit that turns the last branch of a loop.
+    /// Returns the edit that swaps the last branch of a loop.
     fn turn(&self, this: Loop, latch: Block) -> Result<Edit, Reason> {
         let bounds = self.function.kernel().copied().unwrap_or_default();
         if self.minds_registers && (bounds.max_registers.is_some() || bounds.min_blocks.is_some()) {
@@ -193,14 +196,14 @@ impl Shapes<'_> {
             return Err(Reason::Synchronised);
         }
         let jumps = TwoJumps::of(self.function, latch).filter(|jumps| !jumps.is_negated).ok_or(Reason::Predicate)?;
-        // Without one, a float counts.
+        // A loop without an integer counter counts by a float.
         let counter = self.unrolled.counter(this).ok_or(Reason::Overflow)?;
         if !is_unrolled_rightly(self.function, self.loops, self.occurrences, this, &counter) {
             return Err(Reason::Overflow);
         }
         let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;
-        // ptxas unrolls some loops in two jumps, and leaves them rolled under `ne` of signed numbers where the bound stands first. In
-        // LLVM's code the counter comes first.
+        // ptxas unrolls some loops in two jumps, and does not unroll them under `ne` of signed numbers if the bound is
+        // the first operand. In LLVM's code, the counter is the first operand.
         let first = self.function.operands(counter.comparison).iter().find(|operand| !operand.is_def());
         let is_first = first.and_then(Operand::reg) == Some(counter.counted)
             || text_of_complement(self.function, counter.comparison).is_some();

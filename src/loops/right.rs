@@ -1,9 +1,10 @@
-//! Which loops ptxas unrolls rightly.
+//! The loops that ptxas unrolls correctly.
 //!
-//! ptxas 12.8, 13.0 and 13.5 leave the unrolled loop of four turns at `bound - 3 * step`, with the sign of the comparison and without
-//! care for overflow. `ne.s32` and `ne.s64` come out right for all numbers, and `lt.u` and `gt.u` with a step of one. `ne.b32`, which
-//! LLVM prints, counts as unsigned at one place and as signed at another: it is wrong where the counter passes half of all numbers to a
-//! bound less than three steps behind. So registers are compared by inline assembly. The notebook has the pairs that were run.
+//! ptxas 12.8, 13.0 and 13.5 leave the loop that is unrolled by four at `bound - 3 * step`, with the sign of the
+//! comparison and without care for overflow. `ne.s32` and `ne.s64` are correct for all numbers, and `lt.u` and `gt.u`
+//! are correct with a step of one. `ne.b32`, which LLVM prints, counts as unsigned at one place and as signed at
+//! another: it is wrong if the counter passes the middle of the number range to a bound less than three steps after it.
+//! So registers are compared by inline assembly. The notebook has the pairs that were run.
 
 use crate::analysis::{Counter, Loop, Loops, Occurrences};
 use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
@@ -11,17 +12,17 @@ use crate::function::{
     Comparison, Effects, Function, Inst, Operand, RegClass, Role, Sign, VReg, Value, text_of_complement,
 };
 
-/// Copies in a row are followed so far.
+/// Most successive copies that are followed.
 const LONGEST_CHAIN: u32 = 4;
 
-/// A register with more definitions is taken for unknown, so that a chain of copies takes bounded time.
+/// A register with more definitions counts as unknown, so that a chain of copies takes bounded time.
 const MOST_DEFINITIONS: usize = 4;
 
-/// A counter of 64 bits that starts at a number of at most 62 bits takes 2⁵⁰ turns, weeks, to pass half of all numbers by such a
-/// step.
+/// A 64-bit counter that starts at a number of at most 62 bits needs 2⁵⁰ iterations, or weeks, to pass the middle of
+/// the number range by steps of this size.
 const LARGEST_STEP: u64 = 1 << 12;
 
-/// Whether the unrolled loop makes as many turns as the loop, whatever its registers hold.
+/// Whether the unrolled loop has the same trip count as the loop, whatever its registers hold.
 pub(super) fn is_unrolled_rightly(
     function: &Function,
     loops: &Loops,
@@ -39,7 +40,7 @@ pub(super) fn is_unrolled_rightly(
     }
 }
 
-/// What is known of a loop and its counter.
+/// Facts about a loop and its counter.
 pub(super) struct Right<'a> {
     pub(super) function: &'a Function,
     pub(super) loops: &'a Loops,
@@ -49,32 +50,32 @@ pub(super) struct Right<'a> {
 }
 
 impl Right<'_> {
-    /// Whether start and bound are numbers less than half of all numbers of 32 bits apart.
+    /// Whether start and bound are known numbers that differ by less than half of the 32-bit range.
     pub(super) fn is_near(&self) -> bool {
         let Counter { start, bound, step, .. } = *self.counter;
         let distance = start.zip(bound).map(|(start, bound)| start.abs_diff(bound));
         distance.and_then(|distance| distance.checked_add(3 * step.unsigned_abs())).is_some_and(|all| all < 1 << 31)
     }
 
-    /// Whether the complement is `ne.s32` or `ne.s64`: in PTX, the type of the comparison is ours to choose, and of LLVM's machine code
-    /// where registers are compared.
+    /// Whether the complement is `ne.s32` or `ne.s64`. In PTX, we choose the type of the comparison; in LLVM's machine
+    /// code, we do so only if registers are compared.
     fn is_signed_in_text(&self) -> bool {
         PtxOpcode::of(self.name(self.counter.comparison)).is_some()
             || text_of_complement(self.function, self.counter.comparison).is_some()
     }
 
-    /// Whether the comparison is of signed numbers in the text.
+    /// Whether the PTX compares signed numbers.
     pub(super) fn compares_signed(&self) -> bool {
         let opcode = PtxOpcode::of(self.name(self.counter.comparison));
         opcode.is_some_and(|opcode| opcode.mnemonic.ends_with(".s32") || opcode.mnemonic.ends_with(".s64"))
     }
 
-    /// The bits of the counter.
+    /// Returns the width of the counter in bits.
     pub(super) fn bits(&self) -> u32 {
         if self.function.class(self.counter.counted) == RegClass::B64 { 64 } else { 32 }
     }
 
-    /// Whether the counter cannot come to half of all numbers shortly ahead of its bound.
+    /// Whether the counter cannot reach the middle of the number range shortly before its bound.
     pub(super) fn never_passes_half(&self) -> bool {
         let Counter { step, .. } = *self.counter;
         let bits = self.bits();
@@ -88,7 +89,7 @@ impl Right<'_> {
         is_below || takes_weeks
     }
 
-    /// The largest number that the bound may be, without a sign.
+    /// Returns the largest unsigned value of the bound.
     fn most_of_bound(&self, bits: u32) -> Option<u64> {
         let mask = u64::MAX >> (64 - bits);
         match self.counter.bound {
@@ -97,7 +98,8 @@ impl Right<'_> {
         }
     }
 
-    /// The largest number of any definition: coalescing may have merged a bound with what a path around the loop leaves in its place.
+    /// Returns the largest value of any definition: coalescing may have merged a bound with the value that a path
+    /// around the loop leaves in its register.
     fn most(&self, reg: VReg, bits: u32, chain: u32) -> Option<u64> {
         let occurrences = self.occurrences.of(reg).iter();
         let definitions = occurrences.filter(|occurrence| occurrence.is_def()).map(|occurrence| occurrence.inst);
@@ -109,7 +111,7 @@ impl Right<'_> {
         most
     }
 
-    /// The largest number that a definition leaves.
+    /// Returns the largest value of a definition.
     fn most_of(&self, definition: Inst, bits: u32, chain: u32) -> Option<u64> {
         let operands = self.function.operands(definition);
         if let Some((_, from)) = self.function.as_copy(definition) {
@@ -128,7 +130,7 @@ impl Right<'_> {
         }
     }
 
-    /// Whether the loop accesses memory at its counter: no address comes near half of all numbers.
+    /// Whether the loop accesses memory at its counter: no address comes near the middle of the number range.
     fn is_address(&self) -> bool {
         let is_base = |inst: Inst| {
             let accesses = Effects::READ | Effects::WRITE | Effects::MAY_FAULT;

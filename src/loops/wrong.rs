@@ -1,37 +1,38 @@
-//! Loops that ptxas unrolls wrongly for some numbers, and whether a kernel is likely to see such numbers.
+//! Loops that ptxas unrolls wrongly for some numbers, and whether these numbers are likely in a kernel.
 //!
-//! A loop is likely to make another number of turns where a known number says so: a step of more than 2¹⁶, a start or a bound that is
-//! far from zero on the wrong side, or a step that is no short binary fraction. Most loops have a start and a bound in registers and a
-//! small step: they come out wrong only for numbers next to the ends of their type.
+//! A wrong trip count is likely if a known number suggests it: a step of more than 2¹⁶ (2⁴⁸ for 64 bits), a start or a
+//! bound that is far from zero on the wrong side, or a step that is not a short binary fraction. Most loops have a start
+//! and a bound in registers and a small step: they are wrong only for numbers next to the ends of their type.
 
 use super::right::Right;
 use crate::analysis::{Cfg, Counter, Dominators, FloatCounter, Loop, Loops, Occurrences, UnrolledLoops};
 use crate::function::{Comparison, Function, Inst, Sign};
 use crate::target::Classification;
 
-/// A step of an integer of `bits` bits is large if it has less than so many bits fewer.
+/// A step of a `bits`-bit integer is large if it exceeds 2 to the power of `bits` minus this.
 const SMALL_STEP: u32 = 16;
 
-/// A float that is moved by a number of so many significant bits at most is exact for thousands of turns.
+/// A float counter that is changed by a number with at most this many significant bits is exact for thousands of
+/// iterations.
 const SHORT_FRACTION: u32 = 12;
 
-/// A loop of which ptxas's code makes another number of turns for some numbers.
+/// A loop whose trip count ptxas's code changes for some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongLoop {
-    /// The comparison that decides whether it goes on.
+    /// The comparison that decides whether the loop continues.
     pub comparison: Inst,
-    /// How it is wrong.
+    /// The fault.
     pub fault: Fault,
-    /// Whether a kernel is likely to see such numbers.
+    /// Whether such numbers are likely in a kernel.
     pub is_likely: bool,
 }
 
-/// How a loop makes another number of turns.
+/// Kind of a wrong trip count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Start and bound, as signed numbers, are half of all numbers apart or more, or the counter wraps.
+    /// Start and bound, as signed numbers, differ by at least half of the number range, or the counter wraps.
     Signed,
-    /// The counter passes half of all numbers to a bound less than three steps behind that.
+    /// The counter passes the middle of the number range to a bound less than three steps after it.
     Equality,
     /// The counter wraps.
     Unsigned,
@@ -39,8 +40,8 @@ pub enum Fault {
     Rounded,
 }
 
-/// The loops of a function that ptxas unrolls wrongly for some numbers, in their order. O(n log n) in operands and blocks where there
-/// are loops.
+/// Returns the loops of a function that ptxas unrolls wrongly for some numbers, in their order. O(n log n) in operands
+/// and blocks if there are loops.
 pub fn wrong_loops((function, classification): (&Function, &Classification)) -> Vec<WrongLoop> {
     let goes_back = |block| function.succs(block).iter().any(|&succ| succ <= block);
     if !function.blocks().any(goes_back) {
@@ -69,7 +70,7 @@ fn of_integer(right: &Right<'_>, counter: &Counter) -> Option<(Fault, bool)> {
     let is_large = counter.step.unsigned_abs() > 1 << (bits - SMALL_STEP);
     let far = 1i64 << (bits - 2);
     let signed = |number: i64| if bits == 32 { i64::from(number as i32) } else { number };
-    // Away from zero, against the way that the counter goes, or with it.
+    // Far from zero, against the direction of the counter, or in its direction.
     let is_against = |number: i64| if is_up { signed(number) <= -far } else { signed(number) >= far };
     let is_ahead = |number: i64| if is_up { signed(number) >= far } else { signed(number) <= -far };
     let is_known = counter.has_known_turns();
@@ -97,11 +98,11 @@ fn of_integer(right: &Right<'_>, counter: &Counter) -> Option<(Fault, bool)> {
             (Fault::Unsigned, is_known || is_large || (is_up && counter.bound.is_some_and(wraps)))
         }
     };
-    // No counter of 64 bits comes to the ends of its type by small steps.
+    // A 64-bit counter does not reach the ends of its type by small steps.
     (is_likely || bits == 32).then_some((fault, is_likely))
 }
 
-/// The bits of a float's fraction from its first to its last one.
+/// Returns the number of bits from the first to the last one of a float's fraction.
 fn significant_bits(float: u64, bits: u32) -> u32 {
     let fraction_bits = if bits == 32 { 23 } else { 52 };
     let fraction = float & ((1 << fraction_bits) - 1);
@@ -112,7 +113,7 @@ fn significant_bits(float: u64, bits: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The faults of a loop, bb1, that counts %0 and has `body` in it; %1 is anything.
+    /// Returns the faults of a loop, bb1, that counts %0 and has `body` in it; %1 is unknown.
     fn faults(start: &str, body: &str) -> Vec<(Fault, bool)> {
         let names = [
             "lt.s32/rrr",
@@ -138,12 +139,13 @@ mod tests {
         wrong_loops((&function, &classification)).iter().map(|wrong| (wrong.fault, wrong.is_likely)).collect()
     }
 
-    /// What a loop is told that counts by `step` and goes on by a comparison.
+    /// Returns the faults of a loop that counts by `step` and continues by a comparison.
     fn integer(start: &str, step: i64, comparison: &str) -> Vec<(Fault, bool)> {
         faults(start, &format!("  %0 = \"add.s32/rri\" %0, {step}\n  %4 = \"setp.{comparison}\n"))
     }
 
-    /// Orders of signed numbers are wrong for numbers far apart: a large step or a far number make them likely.
+    /// Orders of signed numbers are wrong for numbers that are far apart: a large step or a far number makes them
+    /// likely.
     #[test]
     fn signed_orders() {
         let to_any = "lt.s32/rrr\" %0, %1";
@@ -161,7 +163,8 @@ mod tests {
         assert_eq!((wide(1 << 24), wide(1 << 60)), (vec![], vec![(Fault::Signed, true)]));
     }
 
-    /// Where the counter is compared with a bound by another sign, it is wrong only about half of all numbers, or where it wraps.
+    /// If the counter is compared with a bound of the other sign, the loop is wrong only near the middle of the number
+    /// range, or if the counter wraps.
     #[test]
     fn other_comparisons() {
         assert_eq!(integer("LOAD", 1, "ne.s32/rrr\" %0, %1"), []);
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(integer("LOAD", 3, "le.u32/rri\" %0, -2"), [(Fault::Unsigned, true)]);
     }
 
-    /// A tenth is rounded in each turn, a half is not.
+    /// One tenth is rounded in each iteration, one half is exact.
     #[test]
     fn floats() {
         let by = |step: f32| {

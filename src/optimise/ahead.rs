@@ -1,9 +1,10 @@
-//! Choices ahead of LLVM's optimisations.
+//! Choices before LLVM's optimisations.
 //!
-//! What is inlined and unrolled decides whether arrays of the stack become registers. Kernels choose that ahead of LLVM's
-//! optimisations: what is chosen becomes attributes of calls that LLVM's inliner reads, and an attribute of functions
-//! that asks about loops later ([`unroll`](super::unroll)). A choice holds for all that a kernel calls; what kernels of
-//! other choices call, too, is copied. Where more is inlined, the functions lose the types of their accesses.
+//! Inlining and unrolling decide whether arrays on the stack become registers. Kernels choose them before LLVM's
+//! optimisations. The choices become attributes of calls, which LLVM's inliner reads, and an attribute of functions,
+//! which asks about loops later ([`unroll`](super::unroll)). A choice applies to all functions that a kernel calls; a
+//! function that kernels with other choices call, too, is copied. If more calls are inlined, the functions lose the
+//! types of their accesses.
 
 #[cfg(test)]
 mod tests;
@@ -17,40 +18,41 @@ use super::stack::{Body, StackAddresses};
 use crate::config::{Inline, Unroll};
 use crate::index::IndexVec;
 
-/// The limit on the size of functions that targets have which do not ask for more; NVPTX has it elevenfold.
+/// Limit on a function's size with which targets inline by default; NVPTX's limit is eleven times as high.
 const LESS_THRESHOLD: u32 = 225;
 
-/// What is done to a module, in this order.
+/// A change to a module. Changes apply in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A function is copied, for the choice of that number. The copy is the next function, and its calls the next calls.
+    /// Copies a function for the choice with a number. The copy becomes the next function, and its calls the next
+    /// calls.
     Copy {
         /// The function.
         function: Func,
-        /// The number of the choice.
+        /// Number of the choice.
         number: u32,
     },
-    /// A call goes to another function.
+    /// Redirects a call to another function.
     Redirect {
         /// The call.
         call: Call,
         /// The function.
         callee: Func,
     },
-    /// A function loses what C++'s rule for types (strict aliasing) says of its accesses. LLVM moves a load of one type
-    /// ahead of a store of another. A source that breaks the rule is right all the same as long as a call is between the
-    /// two, and Marlin's kernels are such sources.
+    /// Removes the metadata of C++'s type rule (strict aliasing) from a function's accesses. With it, LLVM moves a load
+    /// of one type before a store of another. A source that breaks the rule is still compiled correctly as long as a
+    /// call separates the two accesses; Marlin's kernels rely on that.
     ForgetTypes(Func),
-    /// A call is always inlined.
+    /// Always inlines a call.
     Inline(Call),
-    /// A call is inlined up to that size of the called function.
+    /// Inlines a call if the called function has at most this size.
     Limit(Call, u32),
-    /// The loops of a function are unrolled by the choice of that number.
+    /// Unrolls the loops of a function by the choice with a number.
     Unroll(Func, u32),
 }
 
-/// What the choices of a module's kernels come to. `body_of` is asked for the values of functions that are no copies, of
-/// each once, and only where a choice depends on them.
+/// Returns the changes for the choices of a module's kernels. `body_of` returns the values of a function that is no
+/// copy. It is called at most once for each function, and only if a choice depends on the values.
 pub fn choose(graph: CallGraph, body_of: impl FnMut(Func) -> Body) -> Vec<Mark> {
     let roots = roots(&graph);
     if roots.keys().all(|choice| choice.is_llvms()) {
@@ -65,8 +67,8 @@ pub fn choose(graph: CallGraph, body_of: impl FnMut(Func) -> Body) -> Vec<Mark> 
     chooser.marks
 }
 
-/// What functions choose, in the order of the numbers, and which do: kernels for all that they reach, and what no kernel
-/// reaches for itself.
+/// Returns the choices in the order of their numbers, with the functions that make them: kernels for all functions that
+/// they reach, and functions that no kernel reaches for themselves.
 fn roots(graph: &CallGraph) -> BTreeMap<Choice, Vec<Func>> {
     let kernels: Vec<Func> =
         graph.functions().filter(|(_, facts)| facts.is_kernel).map(|(function, _)| function).collect();
@@ -80,12 +82,12 @@ fn roots(graph: &CallGraph) -> BTreeMap<Choice, Vec<Func>> {
     roots
 }
 
-/// Makes the choices of a module's kernels.
+/// Applies the choices of a module's kernels.
 struct Chooser<B> {
     graph: CallGraph,
-    /// Functions that may call themselves.
+    /// Whether a function may call itself.
     recursive: IndexVec<Func, bool>,
-    /// What the roots of each choice reach: of those that are made already, the copies.
+    /// The functions that the roots of each choice reach; for choices that are applied already, the copies.
     reached: BTreeMap<Choice, Members>,
     body_of: B,
     bodies: BTreeMap<Func, Rc<Body>>,
@@ -116,7 +118,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         }
     }
 
-    /// The calls whose inlining a choice changes, with their functions.
+    /// Returns the calls whose inlining a choice changes, with their functions.
     fn calls_to_mark(&mut self, choice: Choice) -> Vec<(Func, Call)> {
         let Self { graph, recursive, reached, body_of, bodies, .. } = self;
         let members = reached[&choice].list();
@@ -142,7 +144,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         calls
     }
 
-    /// Copies what is to be marked and belongs to others, too, and what leads to a copy.
+    /// Copies the marked functions that belong to other choices, too, and the functions that lead to a copy.
     fn make_own(&mut self, choice: Choice, roots: &[Func], marked: &Members) {
         let members = self.reached[&choice].list().to_vec();
         let own = self.own(choice, roots);
@@ -182,7 +184,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         self.reached.insert(choice, members.iter().map(of_choice).collect());
     }
 
-    /// The functions of which nobody but the roots of that choice has anything, and the roots themselves.
+    /// Returns the functions that only the roots of a choice reach, and the roots themselves.
     fn own(&self, choice: Choice, roots: &[Func]) -> Members {
         let callers = self.graph.callers();
         let members = &self.reached[&choice];

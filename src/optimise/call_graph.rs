@@ -1,4 +1,4 @@
-//! The functions of a module and their calls, as far as choices ahead of LLVM's optimisations depend on them.
+//! The functions of a module and their calls, as far as choices before LLVM's optimisations depend on them.
 
 #[cfg(test)]
 mod tests;
@@ -10,54 +10,55 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A function with a body: those of the module in its order, and copies behind them.
+    /// A function with a body: the functions of the module in its order, then copies.
     Func, "f"
 }
 
 define_index! {
-    /// A call of a function with a body: those of a function are neighbours, in the order of its instructions.
+    /// A call of a function with a body: the calls in one function have successive numbers, in the order of its
+    /// instructions.
     Call, "call"
 }
 
-/// What is known of a function.
+/// Facts about a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionFacts {
-    /// What its attribute and the options choose.
+    /// The choice of its attribute and of the options.
     pub choice: Choice,
-    /// It is launched, not called.
+    /// Whether it is launched, not called.
     pub is_kernel: bool,
-    /// LLVM may remove it where nothing uses it: nobody outside has it.
+    /// Whether LLVM may remove it if it has no uses, because it is not visible outside.
     pub is_discardable: bool,
-    /// An attribute says whether it is inlined: noinline, alwaysinline or optnone.
+    /// Whether an attribute decides its inlining: noinline, alwaysinline or optnone.
     pub is_fixed: bool,
-    /// It is used otherwise than by being called.
+    /// Whether it has uses other than calls.
     pub escapes: bool,
 }
 
-/// What is known of a call.
+/// Facts about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallFacts {
-    /// The function that it calls.
+    /// The called function.
     pub callee: Func,
-    /// It calls it as what it is. Else it calls it by another type.
+    /// Whether the call has the function's own type.
     pub is_named: bool,
-    /// An attribute forbids to inline it.
+    /// Whether an attribute forbids inlining it.
     pub is_no_inline: bool,
 }
 
-/// Functions and calls, and the copies that are made on the way.
+/// Functions and calls, and the copies that choices make.
 #[derive(Clone, Debug, Default)]
 pub struct CallGraph {
     functions: IndexVec<Func, FunctionFacts>,
     calls: IndexVec<Call, CallFacts>,
-    /// Per function: its calls.
+    /// By function: its calls.
     ranges: IndexVec<Func, Range<Call>>,
-    /// Per function: the one that it is a copy of, or itself.
+    /// By function: the original of a copy, or the function itself.
     originals: IndexVec<Func, Func>,
 }
 
 impl CallGraph {
-    /// Adds a function with its calls, whose callees may be added later.
+    /// Adds a function with its calls. The callees may be added later.
     pub fn add(&mut self, function: FunctionFacts, calls: impl IntoIterator<Item = CallFacts>) -> Func {
         let start = self.calls.next_id();
         self.calls.extend(calls);
@@ -66,7 +67,7 @@ impl CallGraph {
         self.originals.push(own)
     }
 
-    /// Adds a copy of a function, which nobody outside has.
+    /// Adds a copy of a function, which is not visible outside.
     pub(super) fn copy(&mut self, function: Func) -> Func {
         let calls = self.calls.range(self.ranges[function].clone()).to_vec();
         let facts = FunctionFacts { is_discardable: true, escapes: false, ..self.functions[function] };
@@ -75,53 +76,53 @@ impl CallGraph {
         copy
     }
 
-    /// Has a call go to another function.
+    /// Redirects a call to another function.
     pub(super) fn redirect(&mut self, call: Call, callee: Func) {
         self.calls[call].callee = callee;
     }
 
-    /// All functions.
+    /// Returns all functions.
     pub fn functions(&self) -> impl Iterator<Item = (Func, &FunctionFacts)> {
         self.functions.iter_enumerated()
     }
 
-    /// How many functions there are.
+    /// Returns the number of functions.
     pub fn len(&self) -> usize {
         self.functions.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no functions.
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 
-    /// What is known of a function.
+    /// Returns the facts about a function.
     pub fn function(&self, function: Func) -> &FunctionFacts {
         &self.functions[function]
     }
 
-    /// The function that a function is a copy of, or itself.
+    /// Returns the original of a copy, or the function itself.
     pub fn original(&self, function: Func) -> Func {
         self.originals[function]
     }
 
-    /// The calls of a function.
+    /// Returns the calls of a function.
     pub fn calls(&self, function: Func) -> impl Iterator<Item = (Call, &CallFacts)> {
         let range = self.ranges[function].clone();
         (range.start.0..).map(Call).zip(self.calls.range(range))
     }
 
-    /// The place of a call among those of its function.
+    /// Returns the position of a call among the calls of its function.
     pub(super) fn place(&self, function: Func, call: Call) -> Option<usize> {
         call.index().checked_sub(self.ranges[function].start.index())
     }
 
-    /// The functions that a function calls as what they are.
+    /// Returns the functions that a function calls with their own types.
     pub fn callees(&self, function: Func) -> impl Iterator<Item = Func> {
         self.calls(function).filter(|(_, call)| call.is_named).map(|(_, call)| call.callee)
     }
 
-    /// Per function: those that call it, however they do.
+    /// Returns the callers of each function, with any type.
     pub(super) fn callers(&self) -> IndexVec<Func, Vec<Func>> {
         let mut callers = IndexVec::filled(Vec::new(), self.functions.len());
         for function in self.functions.ids() {
@@ -130,11 +131,11 @@ impl CallGraph {
         callers
     }
 
-    /// What is reached by calls, the roots included.
+    /// Returns the functions that are reachable by calls, including the roots.
     pub(super) fn reached_from(&self, roots: &[Func]) -> Members {
         let mut reached = Members::default();
         roots.iter().for_each(|&root| reached.insert(root));
-        // The list grows behind what is looked at.
+        // The list grows while it is traversed.
         let mut index = 0;
         while let Some(&function) = reached.list.get(index) {
             index += 1;
@@ -143,7 +144,7 @@ impl CallGraph {
         reached
     }
 
-    /// Per function: whether it may call itself, however indirectly. O(calls).
+    /// Returns, for each function, whether it may call itself, directly or indirectly. O(calls).
     pub(super) fn recursive(&self) -> IndexVec<Func, bool> {
         Components::of(self).recursive
     }
@@ -183,12 +184,12 @@ impl FromIterator<Func> for Members {
     }
 }
 
-/// The components of the graph in which each function reaches each other one, by Tarjan's algorithm.
+/// The strongly connected components of the graph, by Tarjan's algorithm.
 struct Components<'a> {
     graph: &'a CallGraph,
-    /// Per function: when it was first seen, from 1; 0 as long as it was not.
+    /// By function: the time at which it was first visited, from 1; 0 if it was not visited.
     seen: IndexVec<Func, u32>,
-    /// Per function: the earliest function on the stack that it is known to reach.
+    /// By function: the earliest function on the stack that it is known to reach.
     earliest: IndexVec<Func, u32>,
     on_stack: IndexVec<Func, bool>,
     stack: Vec<Func>,
@@ -215,7 +216,7 @@ impl<'a> Components<'a> {
         components
     }
 
-    /// Depth first, without recursion of its own: chains of calls may be long.
+    /// Visits depth first, with an explicit stack, because chains of calls may be long.
     fn walk(&mut self, root: Func, time: &mut u32) {
         let graph = self.graph;
         let mut enter = |of: &mut Self, function: Func| {
@@ -252,7 +253,7 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// Takes a component off the stack, by the function of it that was seen first.
+    /// Takes a component off the stack, by its function that was visited first.
     fn leave(&mut self, first: Func) {
         let start = self.stack.iter().rposition(|&function| function == first).unwrap_or(0);
         let component = self.stack.split_off(start);

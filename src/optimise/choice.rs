@@ -1,23 +1,23 @@
-//! What a kernel chooses ahead of LLVM's optimisations.
+//! The choice of a kernel before LLVM's optimisations.
 
 use crate::config::{Config, Inline, Unroll};
 
-/// How calls are inlined in a kernel and in what it calls, and how loops are unrolled there.
+/// Inlining and unrolling in a kernel and in the functions that it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Which calls are inlined.
+    /// The calls that are inlined.
     pub inline: Inline,
-    /// Which loops are unrolled.
+    /// The loops that are unrolled.
     pub unroll: Unroll,
 }
 
 impl Choice {
-    /// What the options choose.
+    /// Returns the choice of the options.
     pub fn of(config: &Config) -> Self {
         Self { inline: config.inline, unroll: config.unroll }
     }
 
-    /// The choice as a number, which copies of functions have in their names. That of LLVM is 0.
+    /// Returns the choice as a number, which the names of copies contain. LLVM's own choice is 0.
     pub fn number(self) -> u32 {
         let inline = match self.inline {
             Inline::Llvm => 0,
@@ -28,13 +28,13 @@ impl Choice {
         inline | (number_of(self.unroll) << 8)
     }
 
-    /// Whether everything is as LLVM has it.
+    /// Whether the choice is LLVM's own.
     pub fn is_llvms(self) -> bool {
         self.number() == 0
     }
 }
 
-/// The number of a choice of unrolling, for the attribute of functions.
+/// Returns the number of a choice of unrolling, for the attribute of functions.
 pub fn number_of(unroll: Unroll) -> u32 {
     match unroll {
         Unroll::Llvm => 0,
@@ -44,7 +44,7 @@ pub fn number_of(unroll: Unroll) -> u32 {
     }
 }
 
-/// The choice of a number; as LLVM has it where it is none.
+/// Returns the choice with a number; LLVM's own for an unknown number.
 pub fn unroll_of(number: u32) -> Unroll {
     [Unroll::Asked, Unroll::Cut, Unroll::Stack]
         .into_iter()
@@ -52,7 +52,7 @@ pub fn unroll_of(number: u32) -> Unroll {
         .unwrap_or(Unroll::Llvm)
 }
 
-/// What a function has that may not be changed: everything as LLVM has it.
+/// The choice for a function that may not be changed: LLVM's own.
 impl Default for Choice {
     fn default() -> Self {
         Self { inline: Inline::Llvm, unroll: Unroll::Llvm }

@@ -1,12 +1,12 @@
-//! What is decided of LLVM's own optimisations, from facts that the shim reads off LLVM IR.
+//! Decisions about LLVM's own optimisations, from facts that the shim reads from LLVM IR.
 //!
-//! Nothing here sees LLVM: facts come in, and what comes out is marks that the shim sets.
+//! This code does not access LLVM: it receives facts and returns marks, which the shim sets.
 //!
-//! * [`choice`]: what a kernel chooses;
-//! * [`ahead`]: what the choices of a module's kernels come to, ahead of the first optimisation;
-//! * [`call_graph`]: its functions and calls;
+//! * [`choice`]: the choice of a kernel;
+//! * [`ahead`]: the changes for the choices of a module's kernels, before the first optimisation;
+//! * [`call_graph`]: the module's functions and calls;
 //! * [`stack`]: calls that pass addresses of stack variables;
-//! * [`unroll`]: which loops LLVM unrolls, and how often.
+//! * [`unroll`]: the loops that LLVM unrolls, and their unroll factors.
 
 pub mod ahead;
 pub mod call_graph;

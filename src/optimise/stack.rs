@@ -1,11 +1,11 @@
 //! Calls that pass addresses of stack variables.
 //!
-//! A stack variable stays in memory as long as a call has its address: as an argument, or in what an argument points to,
-//! as a closure has it that captures by reference.
+//! A stack variable stays in memory as long as a call has its address: as an argument, or in an object to which an
+//! argument points, such as a closure that captures by reference.
 //!
-//! Which values of a set of functions may be such addresses is a fixed point of facts about stack variables and
-//! parameters. The order of statements and the caller of a function are not told apart, so that a value may be taken for
-//! such an address that is none. Addresses that go through global memory are not seen.
+//! The values of a set of functions that may be such addresses are a fixed point of facts about stack variables and
+//! parameters. The analysis ignores the order of statements and the callers of a function, so it may report a value
+//! that is no such address. It does not follow addresses through global memory.
 
 #[cfg(test)]
 mod tests;
@@ -18,66 +18,66 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A value of a function, or an object that a pointer points to.
+    /// A value of a function, or an object to which a pointer points.
     Value, "v"
 }
 
-/// How many values a value is followed through that is no address itself.
+/// Most values through which a value that is no address itself is followed.
 const MAX_DEPTH: u32 = 6;
 
-/// What a value is made of.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// Nothing that may be an address of a stack variable.
+    /// No address of a stack variable.
     Other,
     /// The object of a stack variable.
     Variable,
-    /// The object that a parameter points to.
+    /// The object to which a parameter points.
     Parameter,
-    /// What is loaded from a pointer.
+    /// A load from a pointer.
     Load(Value),
     /// A pointer into one of these objects.
     Pointer(Box<[Value]>),
-    /// A pointer that is made of these, as begin() of an array makes one.
+    /// A pointer that is computed from these, like the result of an array's begin().
     Made(Box<[Value]>),
-    /// A structure or a number made of these. It may hold an address.
+    /// A structure or a number that is computed from these. It may hold an address.
     Number(Box<[Value]>),
 }
 
 /// A store of a value, or a copy of memory from one pointer to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// What is stored, or where it is copied from.
+    /// The stored value, or the source of the copy.
     pub value: Value,
-    /// Where it is stored.
+    /// The destination.
     pub pointer: Value,
-    /// It is a copy of memory.
+    /// Whether it is a copy of memory.
     pub copies: bool,
 }
 
 /// An argument of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// What is passed.
+    /// The passed value.
     pub value: Value,
-    /// The called function gets a copy of what it points to, which is no variable of the caller's.
+    /// Whether the called function gets a copy of the object, which is no variable of the caller.
     pub is_by_value: bool,
 }
 
-/// What is known of the values of a function.
+/// Facts about the values of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The values; the objects of the parameters come first.
     pub values: IndexVec<Value, Node>,
-    /// How many parameters there are.
+    /// Number of parameters.
     pub parameters: usize,
-    /// What it stores.
+    /// The stores.
     pub stores: Vec<Store>,
-    /// Per call, in their order: the arguments.
+    /// By call, in their order: the arguments.
     pub arguments: Vec<Vec<Argument>>,
 }
 
-/// What holds of a value, as a set.
+/// A set of facts about a value.
 type Facts = u8;
 
 /// The value is the address of a stack variable.
@@ -89,22 +89,22 @@ const HOLDS_ADDRESSES: Facts = 2;
 /// A function stores such addresses through its parameter.
 const STORES_ADDRESSES: Facts = 4;
 
-/// A function that is looked at.
+/// An analysed function.
 struct Member {
     function: Func,
     body: Rc<Body>,
-    /// What holds of parameters, and of objects that are no parameters.
+    /// Facts about parameters, and about objects that are no parameters.
     facts: IndexVec<Value, Facts>,
 }
 
-/// Which values of a set of functions may be addresses of stack variables.
+/// The values of a set of functions that may be addresses of stack variables.
 pub struct StackAddresses {
     members: Vec<Member>,
     numbers: BTreeMap<Func, usize>,
 }
 
 impl StackAddresses {
-    /// Takes time in proportion to the instructions, for each step along chains of calls.
+    /// Analyses functions. Takes time in proportion to the instructions, for each step along chains of calls.
     pub fn new(graph: &CallGraph, functions: &[Func], mut body_of: impl FnMut(Func) -> Rc<Body>) -> Self {
         let members: Vec<Member> = functions
             .iter()
@@ -127,7 +127,7 @@ impl StackAddresses {
         arguments.is_some_and(|arguments| arguments.iter().any(|&argument| member.passed(argument) != 0))
     }
 
-    /// Looks at each function once. Returns whether something is new.
+    /// Visits each function once. Returns whether there are new facts.
     fn visit_all(&mut self, graph: &CallGraph) -> bool {
         let mut changed = false;
         for member in 0..self.members.len() {
@@ -136,7 +136,7 @@ impl StackAddresses {
         changed
     }
 
-    /// Adds what the statements of a function say. Returns whether something is new.
+    /// Adds the facts from the statements of a function. Returns whether there are new facts.
     fn visit(&mut self, graph: &CallGraph, number: usize) -> bool {
         let member = &mut self.members[number];
         let body = Rc::clone(&member.body);
@@ -155,7 +155,7 @@ impl StackAddresses {
                 let parameter = Value::new(index);
                 let given = self.members[number].passed(argument);
                 changed |= self.members[callee].add(parameter, given);
-                // What the called function stores there, as a constructor does.
+                // The called function stores an address there, as a constructor does.
                 if !argument.is_by_value && self.members[callee].facts[parameter] & STORES_ADDRESSES != 0 {
                     changed |= self.members[number].add_store(argument.value);
                 }
@@ -173,8 +173,8 @@ impl Member {
         is_new
     }
 
-    /// Notes that an address is stored in what a pointer may point to, where that is a stack variable or comes from the
-    /// caller.
+    /// Records a store of an address to the objects to which a pointer may point, if these are stack variables or come
+    /// from the caller.
     fn add_store(&mut self, pointer: Value) -> bool {
         let body = Rc::clone(&self.body);
         let Node::Pointer(objects) = &body.values[pointer] else { return false };
@@ -196,7 +196,7 @@ impl Member {
             Node::Other => 0,
             Node::Variable => self.facts[value] | IS_ADDRESS,
             Node::Parameter => self.facts[value],
-            // What comes out of an object that holds addresses may be one, and what that points to may hold more.
+            // A load from an object with addresses may return one, and the object to which that points may hold more.
             Node::Load(pointer) if self.facts_of(*pointer, depth + 1) & HOLDS_ADDRESSES != 0 => {
                 IS_ADDRESS | HOLDS_ADDRESSES
             }
@@ -213,7 +213,7 @@ impl Member {
         }
     }
 
-    /// What holds of a parameter of the called function.
+    /// Returns the facts about a parameter of the called function.
     fn passed(&self, argument: Argument) -> Facts {
         let given = self.facts_of(argument.value, 0) & !STORES_ADDRESSES;
         if argument.is_by_value { given & HOLDS_ADDRESSES } else { given }

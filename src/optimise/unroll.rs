@@ -1,100 +1,100 @@
-//! Which loops LLVM unrolls, and how often, where a kernel chooses.
+//! The loops that LLVM unrolls, and their unroll factors, if a kernel chooses them.
 //!
-//! A loop is asked about directly ahead of LLVM's pass that unrolls loops wholly. The loops inside it are unrolled by
-//! then, as far as they are at all, so that the size of a turn is known.
+//! A decision is made directly before LLVM's pass that unrolls loops fully. The loops inside are unrolled by then, if
+//! they are unrolled at all, so the size of an iteration is known.
 
 #[cfg(test)]
 mod tests;
 
 use crate::config::Unroll;
 
-/// The size up to which NVIDIA's compiler obeys a pragma, in LLVM's estimate
+/// Size up to which NVIDIA's compiler obeys a pragma, in LLVM's estimate
 /// (docs/notebook/2026-11-27-how-nvidias-compiler-unrolls.md).
 const MOST_OF_NVIDIA: u64 = 32 * 1024;
 
-/// The size up to which LLVM does.
+/// Size up to which LLVM obeys a pragma.
 const MOST_OF_LLVM: u64 = 16 * 1024 - 1;
 
-/// The turns that NVIDIA's compiler unrolls of a loop that ends at the lesser of two bounds, and their size, in LLVM's
-/// estimate, up to which we have LLVM do so: LLVM's own for unrolling wholly at -O3
+/// Unroll factor of NVIDIA's compiler for a loop that ends at the lesser of two bounds. The size limit of these
+/// iterations, in LLVM's estimate, is LLVM's own limit for full unrolling at -O3
 /// (docs/notebook/2026-11-29-loops-of-unseen-packages.md).
 const TURNS_TO_LESSER: u32 = 4;
 const MOST_TO_LESSER: u64 = 300;
 
-/// What the metadata of a loop asks of LLVM's unroller.
+/// Request of a loop's metadata to LLVM's unroller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnrollMetadata {
-    /// Nothing.
+    /// No request.
     Nothing,
-    /// That it unrolls the loop.
+    /// To unroll the loop.
     Unrolling,
-    /// That it leaves the loop, or does not choose by itself.
+    /// Not to unroll the loop, or not to choose automatically.
     Restraint,
 }
 
-/// Which facts of a loop a choice depends on.
+/// The facts about a loop on which a choice depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// The loop stays as it is.
+    /// The loop stays unchanged.
     Nothing,
-    /// No further ones.
+    /// No more than the metadata.
     Asked,
-    /// How often each exit lets it run, and the loops inside.
+    /// The trip count of each exit, and the loops inside.
     Nest,
-    /// How often it runs, and whether it walks the stack.
+    /// The trip count, and whether the loop walks the stack.
     Stack,
-    /// Whether it ends at the lesser of two bounds.
+    /// Whether the loop ends at the lesser of two bounds.
     Bounds,
 }
 
 /// A loop of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The loop around it, by its place in the nest, which stands ahead of it; `None` of the first.
+    /// The loop around it, by its earlier position in the nest; `None` for the first.
     pub parent: Option<usize>,
-    /// The number of turns that its metadata asks for.
+    /// The unroll factor that its metadata requests.
     pub count: Option<u32>,
-    /// The instructions of a turn, its end included, in LLVM's estimate; `None` where LLVM cannot unroll it.
+    /// Instructions of an iteration, including its end, in LLVM's estimate; `None` if LLVM cannot unroll it.
     pub size: Option<u64>,
-    /// What products of matrices count for beyond LLVM's one: as many as they have operands and results.
+    /// Weight of matrix products beyond LLVM's weight of one: the number of their operands and results.
     pub matrices: u64,
 }
 
-/// What is known of a loop.
+/// Facts about a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    /// The loop, and those inside it behind that.
+    /// The loop, followed by the loops inside it.
     pub nest: &'a [Loop],
-    /// How often each exit lets the loop run, or at most; 0 where nobody knows.
+    /// Trip count at each exit, or an upper bound of it; 0 if unknown.
     pub exits: &'a [u32],
-    /// How often the loop runs; 0 where nobody knows.
+    /// Trip count; 0 if unknown.
     pub turns: u32,
-    /// How much of the size of a turn is its end: the comparison and the branch.
+    /// The part of an iteration's size that is its end: the comparison and the branch.
     pub end: u64,
-    /// An access of the loop has an address in a stack variable that differs from turn to turn.
+    /// Whether an access of the loop has an address in a stack variable that changes between iterations.
     pub walks_stack: bool,
-    /// No loop is inside, and how often it runs is the lesser of two numbers, of which one is not known.
+    /// Whether the loop is innermost, and its trip count is the lesser of two numbers, of which one is unknown.
     pub ends_at_lesser: bool,
-    /// LLVM may unroll it so that a rest of the turns is left. Not where all threads of a warp must take part.
+    /// Whether LLVM may unroll it with a remainder. It may not if all threads of a warp must take part.
     pub may_leave_rest: bool,
-    /// Threads that part in it meet again where nothing says so.
+    /// Whether diverged threads reconverge in it without a marker of the point.
     pub is_uncontrolled: bool,
 }
 
-/// What becomes of a loop.
+/// Decision about a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// It stays as it is.
+    /// It stays unchanged.
     Leave,
     /// It is not unrolled.
     Disable,
-    /// It is unrolled wholly.
+    /// It is fully unrolled.
     Full,
-    /// So many turns of it become one.
+    /// It is unrolled by this factor.
     Count(u32),
 }
 
-/// Which facts the decision needs: others need not be found out.
+/// Returns the facts that a decision needs; other facts need not be computed.
 pub fn reads(choice: Unroll, asked: UnrollMetadata) -> Reads {
     match (choice, asked) {
         (Unroll::Asked, UnrollMetadata::Nothing) => Reads::Asked,
@@ -105,7 +105,7 @@ pub fn reads(choice: Unroll, asked: UnrollMetadata) -> Reads {
     }
 }
 
-/// What becomes of a loop in a function with that choice.
+/// Decides about a loop in a function with a choice.
 pub fn decide(choice: Unroll, asked: UnrollMetadata, facts: &Facts<'_>) -> Mark {
     match reads(choice, asked) {
         Reads::Nothing => Mark::Leave,
@@ -117,19 +117,19 @@ pub fn decide(choice: Unroll, asked: UnrollMetadata, facts: &Facts<'_>) -> Mark 
 }
 
 impl Loop {
-    /// The instructions of a turn without those of its end.
+    /// Returns the instructions of an iteration without its end.
     fn turn(&self, end: u64) -> Option<u64> {
         Some(self.size?.saturating_sub(end))
     }
 }
 
 impl Facts<'_> {
-    /// Whether so many turns of a size fit.
+    /// Whether this many iterations of a size fit.
     fn fits(&self, count: u32, turn: u64, most: u64) -> bool {
         u64::from(count).saturating_mul(turn).saturating_add(self.end) <= most
     }
 
-    /// What the loops inside gain when those are unrolled that LLVM unrolls in part: it does so later, and NVIDIA's
+    /// Returns by how much the inner loops grow when LLVM unrolls them partially: it does so later, and NVIDIA's
     /// compiler has done so already. O(loops).
     fn size_to_come(&self) -> u64 {
         let mut inside = vec![0u64; self.nest.len()];
@@ -144,12 +144,11 @@ impl Facts<'_> {
     }
 }
 
-/// Has LLVM unroll a loop that the source wants unrolled as often as NVIDIA's compiler does. The loops inside were seen
-/// ahead of it, so that none is left there that LLVM asks again about once it is simplified: it would unroll that in
-/// each copy.
+/// Unrolls a loop with a request in the source by the same factor as NVIDIA's compiler. The inner loops were decided
+/// before. So none is left about which LLVM would decide again in each copy, once it is simplified.
 fn as_nvidia(facts: &Facts<'_>) -> Mark {
     let Some(outer) = facts.nest.first() else { return Mark::Leave };
-    // The exit that is taken first.
+    // The earliest exit.
     let turns = facts.exits.iter().copied().filter(|&turns| turns != 0).min().unwrap_or(0);
     let asked = match outer.count {
         None => turns,
@@ -164,7 +163,7 @@ fn as_nvidia(facts: &Facts<'_>) -> Mark {
     let is_innermost = facts.nest.len() == 1;
     let fits = |count| facts.fits(count, turn_of_nvidia, MOST_OF_NVIDIA);
     let mut count = turns_of_nvidia(is_innermost, turns, asked, fits);
-    // LLVM comes to that itself.
+    // LLVM arrives at the same result itself.
     if count == asked && facts.fits(asked, turn, MOST_OF_LLVM) {
         return Mark::Leave;
     }
@@ -174,9 +173,10 @@ fn as_nvidia(facts: &Facts<'_>) -> Mark {
     if count == 1 { Mark::Disable } else { Mark::Count(count) }
 }
 
-/// The turns that NVIDIA's compiler unrolls of a loop of so many turns, or an unknown number, 0, where up to `asked` are
-/// asked for; `fits` says whether so many do. As many as asked for; else a power of two that divides all turns, or four
-/// or two of an odd number, or two of an unknown one; but as many or none where a loop is left inside.
+/// Returns the unroll factor of NVIDIA's compiler for a loop with this trip count, 0 if unknown, and a request for up
+/// to `asked`. `fits` returns whether a factor fits. The factor is the request. If that does not fit, it is a power of
+/// two that divides the trip count, four or two for an odd trip count, or two for an unknown one. A loop with a loop
+/// inside gets the requested factor or none.
 fn turns_of_nvidia(is_innermost: bool, turns: u32, asked: u32, fits: impl Fn(u32) -> bool) -> u32 {
     if fits(asked) {
         return asked;
@@ -195,15 +195,16 @@ fn turns_of_nvidia(is_innermost: bool, turns: u32, asked: u32, fits: impl Fn(u32
     fewer
 }
 
-/// Has LLVM unroll a loop wholly that it can unroll so far: of one that it cannot it would warn.
+/// Fully unrolls a loop if LLVM can unroll it so far: LLVM would warn of other loops.
 fn over_stack(facts: &Facts<'_>) -> Mark {
     let size = facts.nest.first().and_then(|whole| whole.size);
     let fits = size.is_some_and(|size| size.saturating_mul(facts.turns.into()) <= MOST_OF_LLVM);
     if facts.turns >= 2 && facts.walks_stack && !facts.is_uncontrolled && fits { Mark::Full } else { Mark::Leave }
 }
 
-/// Has LLVM unroll a short loop that ends at the lesser of two bounds, as `for (i = 0; i < 32; ++i) { if (y >= height) break; … }`
-/// does. LLVM leaves it for the price of its number of turns. NVIDIA's compiler computes that and has a remainder.
+/// Unrolls a short loop that ends at the lesser of two bounds, like `for (i = 0; i < 32; ++i) { if (y >= height) break;
+/// … }`. LLVM does not unroll it because computing its trip count is expensive. NVIDIA's compiler computes the trip
+/// count and has a remainder.
 fn to_lesser(facts: &Facts<'_>) -> Mark {
     let turn = facts.nest.first().and_then(|whole| whole.turn(facts.end));
     let fits = turn.is_some_and(|turn| facts.fits(TURNS_TO_LESSER, turn, MOST_TO_LESSER));

@@ -1,7 +1,7 @@
-//! `nvptx-apply-edits`: applies edits that are given as text.
+//! `nvptx-apply-edits`: applies edits in text form.
 //!
-//! The coalescer makes few kinds of edit. With this pass a test drives every kind, and every refusal, through the same
-//! crossing, checks and verification as a pass that decides for itself.
+//! The coalescer makes few kinds of edit. With this pass, a test exercises every kind, and every refusal, through the
+//! same boundary, checks and verification as a pass with its own decisions.
 
 use std::fs;
 
@@ -9,7 +9,8 @@ use super::{PassOutput, RunContext};
 use crate::error::Error;
 use crate::function::{EditList, Function};
 
-/// Hands out the edits that the file of the option `edits` has for the function; none where it does not name it.
+/// Returns the edits that the file of the option `edits` has for the function; no edits if the file does not name the
+/// function.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let Some(path) = &context.config.edits else {
         return Err(Error::pass("there are no edits to apply", "name their file with edits=FILE"));

@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::function::{Function, Inst};
 use crate::stats::{Work, nanoseconds};
 
-/// Runs the coalescer. A function in SSA form is left alone: its copies are PHI elimination's business.
+/// Runs the coalescer. A function in SSA form is left alone, because PHI elimination handles its copies.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let Outcome { edits, report } = coalesce(function, &context.classification, &context.config);
     log::debug!(
-        "{COPY_COALESCER} of '{}': {} merges, {} copies removed, {} constants written anew, {} copies stay",
+        "{COPY_COALESCER} of '{}': {} merges, {} copies removed, {} constants rematerialised, {} copies stay",
         function.name(),
         report.merges,
         report.removed.len(),
@@ -41,7 +41,7 @@ fn statistics(function: &Function, context: &RunContext, output: &PassOutput, re
         stats.copies_before.add(kind.as_str(), tally.count);
         stats.executed_before.add(kind.as_str(), tally.executed);
     }
-    // The edits are the coalescer's own; that they fit is what its tests prove.
+    // The coalescer makes the edits itself; its tests prove that they fit.
     if let Ok(applied) = output.edits.apply(function) {
         for (kind, tally) in census(&applied.function, &context.classification) {
             stats.copies_after.add(kind.as_str(), tally.count);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::target::Classification;
 
-    /// Two registers that change places in a loop, and one that is copied and done with.
+    /// Two registers that are swapped in a loop, and a register that dies at its copy.
     const SWAP: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode LD_i32\nopcode ST_i32\nregs %0 B32 B32 B32 B32\n\
         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
         bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %3 = COPY %0\n  ST_i32 %3, 0 :: write\n  %2 = COPY %0\n  %0 = COPY %1\n\
@@ -125,7 +125,7 @@ mod tests {
         run(&function, &context).expect("there is nothing to refuse")
     }
 
-    /// Copies are counted before and after, by number and by how often they run.
+    /// Copies are counted before and after, statically and by frequency.
     #[test]
     fn statistics_count_copies_and_runs() {
         let stats = output("stats=unused", false).stats;
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(stats.refusals.get("interference"), after);
     }
 
-    /// Every copy has its remark: those that went, and those that stay with the reason.
+    /// Every copy has a remark: removed copies, and remaining copies with the reason.
     #[test]
     fn remarks_cover_all_copies() {
         let remarks = output("", true).remarks;
@@ -147,7 +147,7 @@ mod tests {
         assert!(missed.message.starts_with("kept COPY (copy) of %") && missed.message.ends_with(": interference"));
     }
 
-    /// A trace names the function and prints what was asked for; without being asked, nothing is printed.
+    /// A trace names the function and prints the requested parts; without a request, nothing is printed.
     #[test]
     fn traces_print_what_is_asked_for() {
         assert_eq!(output("", false).output, "");

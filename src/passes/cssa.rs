@@ -10,12 +10,12 @@ use crate::function::{Function, Inst};
 use crate::ssa::{LeftCopies, Outcome, Report, conventional};
 use crate::stats::Work;
 
-/// Runs the pass. A function that has left SSA form has no PHIs, and is left alone.
+/// Runs the pass. A function that has left SSA form has no PHIs and is left alone.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let start = Instant::now();
     let Outcome { edits, report, .. } = conventional(function, &context.config);
     log::debug!(
-        "{CSSA} of '{}': {} PHIs: {} never read, {} replaced, {} constants written anew, {} copies stay",
+        "{CSSA} of '{}': {} PHIs: {} never read, {} replaced, {} constants rematerialised, {} copies stay",
         function.name(),
         report.phis,
         report.dead.len(),
@@ -54,23 +54,23 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
         let message = format!("removed {}: another register always holds the same value", of(phi));
         remark(RemarkKind::Passed, phi, "PhiReplaced", message)
     });
-    let constants = report
-        .constants
-        .iter()
-        .map(|&phi| remark(RemarkKind::Passed, phi, "PhiConstant", format!("wrote a constant anew for {}", of(phi))));
+    let constants = report.constants.iter().map(|&phi| {
+        remark(RemarkKind::Passed, phi, "PhiConstant", format!("rematerialised a constant for {}", of(phi)))
+    });
     let copied = report.copied.iter().map(|&(phi, reason)| {
         remark(RemarkKind::Missed, phi, "PhiCopied", format!("a copy stays for {}: {}", of(phi), reason.as_str()))
     });
     let left = report.left.iter().map(|&LeftCopies { phi, register, copies }| {
         let name = function.reg_name(register).map_or_else(|| format!("{register}"), str::to_owned);
-        let message =
-            format!("left {copies} copies of {name} to PHI elimination: LLVM's coalescer would take long for so many");
+        let message = format!(
+            "left {copies} copies of {name} to PHI elimination: LLVM's coalescer would take long for this number"
+        );
         remark(RemarkKind::Analysis, phi, "PhiCopiesLeft", message)
     });
     dead.chain(replaced).chain(constants).chain(copied).chain(left).collect()
 }
 
-/// A PHI by the register that it defines, with the name that it has in the source.
+/// Describes a PHI by the register that it defines, and the register's name in the source.
 fn describe(function: &Function, phi: Inst) -> String {
     let result = function.operands(phi).first().and_then(|operand| operand.reg());
     let name = |reg| function.reg_name(reg).map_or_else(|| format!("{reg}"), str::to_owned);
@@ -102,7 +102,7 @@ mod tests {
     use super::super::tests;
     use super::*;
 
-    /// A loop whose counter is read behind it, one PHI that nobody reads, and one of a constant that is read elsewhere.
+    /// A loop whose counter is read after it, an unused PHI, and a PHI of a constant that has another reader.
     const LOOP: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode MOV_B32_i constant\nopcode ADD\nopcode ST\n\
         opcode BRA\nregs %0 B32 B32 B32 \"i\" B32 B32\n\
         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = MOV_B32_i 1\n\
@@ -116,7 +116,7 @@ mod tests {
         run(&Function::parse(LOOP).expect("a view"), &context).expect("there is nothing to refuse")
     }
 
-    /// Statistics and remarks tell the same: a dead PHI, a constant, a copy with its reason and its variable.
+    /// Statistics and remarks agree: a dead PHI, a constant, a copy with its reason and its variable.
     #[test]
     fn what_is_done_is_told() {
         let output = output("stats=unused;cssa-verbosity=2;dump-before-cssa");

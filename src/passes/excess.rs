@@ -1,6 +1,6 @@
-//! What `nvptx-regalloc` says where more words stay live than were wanted.
+//! Remarks of `nvptx-regalloc` about words that stay live beyond the goal.
 //!
-//! These are remarks: ptxas spills what is left, so the code is right as it is.
+//! They are remarks because ptxas spills the rest, so the code is correct.
 
 use super::{Remark, RemarkKind};
 use crate::config::{Config, RegisterTarget};
@@ -9,8 +9,9 @@ use crate::function::{Function, Inst};
 use crate::spill::Outcome;
 use crate::target::machine::MAX_REGISTERS;
 
-/// Where more words stay live than were wanted with `regalloc=N`: the instruction, and how many registers would do.
-/// `reserved` of the registers are not for values. `None` where the number of values was what ended the choice.
+/// Returns a remark if more words stay live than the goal of `regalloc=N` allows: at the instruction, with the number
+/// of registers that would suffice. `reserved` of the registers are not for values. `None` if the limit on the number
+/// of values ended the selection.
 pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Option<Remark> {
     let RegisterTarget::Most(_) = config.regalloc else { return None };
     let fullest = outcome.fullest.filter(|_| outcome.spilled.len() < config.regalloc_values as usize)?;
@@ -18,18 +19,18 @@ pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Optio
     let enough = reached + reserved;
     let remedy = match enough <= MAX_REGISTERS {
         true => format!("use regalloc={enough}"),
-        false => "no kernel has so many registers; compute fewer values at once here".into(),
+        false => "keep fewer values live here: no kernel has this many registers".into(),
     };
-    let message = format!("{reached} words are live here though all values are moved that may go; {remedy}");
+    let message = format!("{reached} words are live here though all eligible values are spilled; {remedy}");
     Some(missed(fullest, "ExcessPressure", message))
 }
 
-/// A limit that an instruction does not keep, as a remark beside it.
+/// Returns a remark at an instruction that exceeds a limit.
 pub(super) fn failure(inst: Inst, limit: &Error) -> Remark {
     missed(inst, "RegisterAllocationFailed", format!("{}; {}", limit.problem, limit.remedy))
 }
 
-/// The remark as a line of the trace.
+/// Returns the remark as a line of the trace.
 pub(super) fn told(function: &Function, remark: &Remark) -> String {
     let line = remark.inst.map_or_else(String::new, |inst| format!("line {}: ", function.line(inst)));
     format!("{line}{}\n", remark.message)
@@ -49,7 +50,7 @@ pub(super) mod tests {
     use crate::config::REGALLOC;
     use crate::target::Classification;
 
-    /// A kernel that loads so many words, and stores them all with one instruction.
+    /// Returns a kernel that loads this many words, and stores all of them with one instruction.
     pub(in crate::passes) fn kernel(words: usize) -> Function {
         let regs: Vec<String> = (0..words).map(|reg| format!("%{reg}")).collect();
         let loads: String = (0..words).map(|reg| format!("  %{reg} = LD_i32 {reg} :: read\n")).collect();
@@ -75,7 +76,8 @@ pub(super) mod tests {
         output.remarks.iter().map(|remark| remark.name).collect()
     }
 
-    /// A kernel that fits nowhere is compiled all the same, whatever chooses, and remarks say what would do.
+    /// A kernel that does not fit is still compiled, with any engine, and remarks report the number of registers that
+    /// would suffice.
     #[test]
     fn too_few_registers_are_told() {
         let function = kernel(40);

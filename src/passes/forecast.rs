@@ -1,7 +1,7 @@
-//! `nvptx-forecast`: what ptxas will need for the kernels of a module.
+//! `nvptx-forecast`: forecasts the resources of a module's kernels.
 //!
-//! It runs in two steps, as a compiler sees a module: on each function, of which a summary stays, and on the summaries
-//! when all are known.
+//! It runs in two steps, in the order in which a compiler processes a module: first on each function, of which it keeps
+//! a summary, and then on all summaries.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -19,36 +19,36 @@ use crate::printable::printable;
 use crate::stats::{Event, KernelFigures, ModuleFigures, nanoseconds};
 use crate::target::machine::Architecture;
 
-/// What the forecast of a module hands back.
+/// Output of a module's forecast.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleOutput {
     /// Each kernel by the number of its summary, in order.
     pub forecasts: Vec<(usize, Forecast)>,
-    /// What the lints find in them, where somebody reads it.
+    /// Findings of the lints, if requested.
     pub findings: Vec<PlacedFinding>,
-    /// What is to be warned of.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// Text for standard error.
+    /// Output for standard error.
     pub output: String,
 }
 
-/// What a lint finds in a kernel of a module.
+/// A finding of a lint in a kernel of a module.
 #[derive(Clone, Debug)]
 pub struct PlacedFinding {
-    /// The number of the kernel's summary.
+    /// Number of the kernel's summary.
     pub kernel: usize,
-    /// The number of the summary of a function in whose file the line is: the kernel's own, or one that it calls.
+    /// Number of the summary of a function whose file has the line: the kernel, or a function that it calls.
     pub function: usize,
-    /// The line; 0 where none is known.
+    /// The line; 0 if unknown.
     pub line: u32,
     /// The lint's name.
     pub name: &'static str,
-    /// What is the matter, what to do, and the lint's name.
+    /// The reason, the remedy and the lint's name.
     pub message: String,
 }
 
 impl ModuleOutput {
-    /// Asks the lints about each kernel.
+    /// Runs the lints on each kernel.
     fn lint(
         &mut self,
         functions: &[Option<&FunctionSummary>],
@@ -82,7 +82,7 @@ impl ModuleOutput {
         Ok(())
     }
 
-    /// Chooses the limits, and forecasts the kernels that get one of the user's with it.
+    /// Chooses register limits, and repeats the forecast of kernels that get a limit from the user.
     fn limit(&mut self, functions: &[&Summary], case: Case, budget: RegisterBudget) -> Result<(), Error> {
         let RegisterBudget::Most(registers) = budget else { return Ok(()) };
         let limited = forecast_module(functions, &Case { max_registers: Some(registers), ..case })?;
@@ -95,21 +95,21 @@ impl ModuleOutput {
     }
 }
 
-/// LLVM takes any bytes for a name.
+/// Returns a readable name. LLVM allows any bytes in names.
 fn readable(name: &str) -> String {
     printable(name).into_owned()
 }
 
-/// Summarises a function. It is coalesced first, in a copy, where nobody has done so: the forecast is fitted to
-/// coalesced code.
+/// Summarises a function. A function that is not coalesced yet is coalesced first, in a copy, because the forecast is
+/// fitted to coalesced code.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa {
         let problem = "the forecast needs code that has left SSA form";
-        return Err(Error::pass(problem, "run it behind phi-node-elimination and twoaddressinstruction"));
+        return Err(Error::pass(problem, "run it after phi-node-elimination and twoaddressinstruction"));
     }
     let mut output = PassOutput::unchanged(function);
     let start = Instant::now();
-    // What the coalescer leaves alone is not coalesced.
+    // Functions that the coalescer leaves alone are not coalesced.
     let is_coalesced = context.is_coalesced && !is_excluded(context);
     output.summary = Some(if is_coalesced {
         summarise(function, context, Some)
@@ -121,10 +121,10 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-/// The summary of a function as the coalescer's edits make it, for the forecast that stands directly behind: the same that
-/// it would make of a view of its own. `None` where the coalescer leaves the function out, which the forecast does not,
-/// and where somebody counts what each pass does.
-// Where its cost is counted, it is told from the coalescer's by its name.
+/// Returns the summary of a function after the coalescer's edits, for the forecast that follows directly: the same
+/// summary as from a view of its own. `None` if the coalescer leaves the function out, which the forecast does not, or
+/// if statistics of each pass are collected.
+// A profiler separates its cost from the coalescer's by the function's name.
 #[inline(never)]
 pub fn summarise_coalesced(
     function: &Function,
@@ -152,7 +152,7 @@ fn summarise_edited(
     }))
 }
 
-/// The summary, and its place by the number that the instruction has in the view.
+/// Returns the summary, with its place as the number of the instruction in the view.
 fn summarise(
     function: &Function,
     context: &RunContext,
@@ -168,8 +168,8 @@ fn summarise(
     Box::new(FunctionSummary { summary, place, source })
 }
 
-/// Forecasts the kernels of a module from the summaries of its functions, for the processor `target`. `name` is the
-/// pass's: the one that prints has output. What the lints find is told where the summaries were made for them.
+/// Forecasts the kernels of a module from the summaries of its functions, for the architecture `target`. `name` is the
+/// pass's name: only the printing pass has output. Findings of lints are included if the summaries were made for lints.
 pub fn run_on_module(
     name: &str,
     functions: &[Option<&FunctionSummary>],
@@ -234,7 +234,7 @@ mod tests {
     use crate::config::FORECAST;
     use crate::target::Classification;
 
-    /// A kernel of one file that calls a function of another, which calls a third that is nowhere.
+    /// A kernel of one file that calls a function of another, which calls an undefined function.
     const FUNCTIONS: [&str; 2] = [
         "mfv 1\nfunction \"k\"\nkernel minctasm 4\nfile \"k.cu\"\nopcode CALL\n@0 = \"@f\"\n\
          bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence line 3\nend\n",
@@ -254,8 +254,8 @@ mod tests {
         run_on_module(FORECAST, &known, "sm_90", &Config::default()).expect("a forecast").findings
     }
 
-    /// A finding is the kernel's, at its line of the file of the function that has it; about the kernel as a whole it is
-    /// where the compiler says that this begins. Unasked, there is none.
+    /// A finding belongs to the kernel, at a line in the file of the function with the cause. A finding about the whole
+    /// kernel is at the line at which the compiler begins the kernel. Without a request, there are no findings.
     #[test]
     fn places_of_findings() {
         let places = |finding: &PlacedFinding| (finding.name, finding.kernel, finding.function, finding.line);

@@ -1,8 +1,9 @@
-//! The limits of which `nvptx-regalloc` warns, and that are errors with `strict`: registers for the operands of an
+//! The limits about which `nvptx-regalloc` warns, and that are errors with `strict`: registers for the operands of an
 //! instruction, shared memory for slots, and the frame of a function.
 //!
-//! Registers and shared memory are too few for a number of registers that somebody asks for: `regalloc=auto` asks for what
-//! can be done, so that only the frame counts. ptxas has the last word on all of them: the code is right as it is.
+//! Registers and shared memory are limits only for a requested number of registers. `regalloc=auto` aims at the number
+//! that is possible, so only the frame counts there. The code is correct beyond all of these limits: ptxas resolves the
+//! rest.
 
 use crate::config::{Config, RegisterTarget, SpillTo, Warn};
 use crate::error::{Error, ErrorKind};
@@ -15,12 +16,13 @@ fn limit(function: &Function, problem: String, remedy: String) -> Error {
     Error::new(ErrorKind::Limit, problem, remedy).in_function(function.name())
 }
 
-/// Whether somebody wants to be warned of limits.
+/// Whether warnings about limits are enabled.
 pub(super) fn are_told(config: &Config) -> bool {
     config.warn.contains(Warn::LIMITS)
 }
 
-/// Where an instruction alone needs more registers than `regalloc=N` says, whatever goes: in ptxas's words.
+/// Returns an error, in ptxas's words, if the operands of one instruction need more registers than `regalloc=N` allows,
+/// whatever is spilled.
 pub(super) fn of_operands(function: &Function, config: &Config, facts: &Facts<'_>) -> Option<(Inst, Error)> {
     let RegisterTarget::Most(registers) = config.regalloc else { return None };
     let (widest, needed) = facts.widest().filter(|&(_, needed)| needed > registers)?;
@@ -37,15 +39,15 @@ pub(super) fn of_operands(function: &Function, config: &Config, facts: &Facts<'_
     Some((widest, limit(function, problem, remedy)))
 }
 
-/// Shared memory that has no room for what does not fit `regalloc=N`, and a frame that slots make too large. `reserved` of
-/// the registers are not for values.
+/// Returns errors if shared memory has no room for all values that exceed `regalloc=N`, or if slots make the frame too
+/// large. `reserved` of the registers are not for values.
 pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome, reserved: u32) -> Vec<Error> {
     let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
     let is_ended_by_number = outcome.spilled.len() >= config.regalloc_values as usize;
     let shared = outcome.too_few_bytes.filter(|_| is_asked && !is_ended_by_number).map(|most| {
         let number = outcome.spilled.iter().filter(|spilled| spilled.space == SpillSpace::Shared).count();
         let problem = format!(
-            "shared memory is full: {number} values have slots in {} bytes of at most {most}, and {} words stay live",
+            "shared memory is full: {number} values have slots in {} of at most {most} bytes, and {} words stay live",
             outcome.bytes.shared, outcome.peaks[1]
         );
         limit(function, problem, remedy(config, Some(outcome.peaks[1] + reserved)))
@@ -53,28 +55,29 @@ pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome
     let frame = u64::from(outcome.bytes.local) + own_frame(function);
     let deep = (outcome.bytes.local > 0 && frame > FRAME_LIMIT).then(|| {
         let problem = format!(
-            "a thread has {frame} bytes of local memory, {} of them for slots, and {FRAME_LIMIT} are a frame's limit",
+            "a thread has {frame} bytes of local memory, {} of them for slots, but the limit of a frame is \
+             {FRAME_LIMIT}",
             outcome.bytes.local
         );
-        let remedy = "move fewer values with regalloc-values=N, or none to local memory with spill-to";
+        let remedy = "spill fewer values with regalloc-values=N, or spill none to local memory with spill-to";
         limit(function, problem, remedy.into())
     });
     shared.into_iter().chain(deep).collect()
 }
 
-/// Shared memory that has no room for a single slot, where `regalloc=N` wants one.
+/// Returns an error if shared memory has no room for a single slot, though `regalloc=N` needs one.
 pub(super) fn of_refusal(function: &Function, config: &Config, refusal: &Refusal) -> Option<Error> {
     let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
     let is_full = *refusal == Refusal::NoSlotMemory && config.regalloc_values > 0 && is_asked;
-    is_full.then(|| limit(function, format!("keeps no value in shared memory: {refusal}"), remedy(config, None)))
+    is_full.then(|| limit(function, format!("spills no value to shared memory: {refusal}"), remedy(config, None)))
 }
 
-/// What to do about shared memory that is full; `enough` registers would do.
+/// Returns the remedy for full shared memory; `enough` registers would suffice.
 fn remedy(config: &Config, enough: Option<u32>) -> String {
     let registers = enough.filter(|&enough| enough <= MAX_REGISTERS).map(|enough| format!("use regalloc={enough}"));
     let local = match config.spill_to.contains(SpillTo::LOCAL) {
-        true => "leave the rest to ptxas, with fewer values by regalloc-values=N",
-        false => "let values go to local memory, too, with spill-to=shared+local",
+        true => "limit the values with regalloc-values=N and leave the rest to ptxas",
+        false => "allow spills to local memory, too, with spill-to=shared+local",
     };
     registers.into_iter().chain([local.to_owned()]).collect::<Vec<_>>().join(", or ")
 }
@@ -88,7 +91,8 @@ mod tests {
         output(&kernel(words), &format!("regalloc-slack=0;{parameters}")).limits.iter().map(Error::to_string).collect()
     }
 
-    /// An instruction whose operands alone are too many is a warning in ptxas's words; not if nobody gave a number.
+    /// An instruction with too many operands is a warning in ptxas's words, but only for a requested number of
+    /// registers.
     #[test]
     fn operands() {
         let words = "nvptx-ra: kernel 'k': Register allocation failed with register count of '32'. Compile the program with \
@@ -100,7 +104,7 @@ mod tests {
         }
     }
 
-    /// With `strict`, the limit is an error of its kind that names the function.
+    /// With `strict`, the limit is an error of its own kind with the function's name.
     #[test]
     fn strict() {
         let error = super::super::excess::tests::run_pass(&kernel(40), "regalloc=32;strict").expect_err("a limit");

@@ -1,4 +1,5 @@
-//! `nvptx-loop-shape`: turns the last branches of loops for ptxas to unroll them, with remarks, statistics and traces.
+//! `nvptx-loop-shape`: swaps the last branches of loops so that ptxas unrolls them, with remarks, statistics and
+//! traces.
 
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ pub(super) fn is_idle(config: &Config) -> bool {
     config.loop_shape == LoopShape::Off
 }
 
-/// Runs the pass. A function in SSA form is left alone: its blocks are not in their order yet.
+/// Runs the pass. A function in SSA form is left alone: its blocks are not laid out yet.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa || is_idle(&context.config) {
         return Ok(PassOutput::unchanged(function));
@@ -24,7 +25,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         shape_loops((function, &context.classification), context.config.loop_shape);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("loop shape", start);
-    let counts = format!("{} loops turned, {} left\n", turned.len(), left.len());
+    let counts = format!("{} loops changed, {} unchanged\n", turned.len(), left.len());
     log::debug!("{LOOP_SHAPE} of '{}': {}", function.name(), counts.trim_end());
     if context.wants_remarks {
         let remark = |kind, block: Block, name, message: String| Remark {
@@ -35,14 +36,14 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         };
         let of_turned = turned.iter().map(|&(block, unrolling)| {
             let made = match unrolling {
-                Unrolling::Whole(turns) => format!("as the {turns} turns that it has"),
+                Unrolling::Whole(turns) => format!("fully into {turns} iterations"),
                 Unrolling::Partly(bodies) => format!("{bodies} times"),
             };
             remark(
                 RemarkKind::Passed,
                 block,
                 "LoopTurned",
-                format!("the last branch is turned: ptxas unrolls the loop {made}"),
+                format!("the last branch is inverted: ptxas unrolls the loop {made}"),
             )
         });
         let of_left = left.iter().map(|&(block, reason)| {
@@ -50,8 +51,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             remark(RemarkKind::Missed, block, "LoopNotTurned", message)
         });
         let of_told = told.iter().map(|&header| {
-            let message = "the pragma 'nounroll' stands ahead of the loop's label, where ptxas ignores it: it is put behind the \
-                           label, too";
+            let message = "the pragma 'nounroll' is before the loop's label, where ptxas ignores it: it is inserted \
+                           after the label, too";
             Remark {
                 kind: RemarkKind::Passed,
                 inst: function.block_insts(header).next(),

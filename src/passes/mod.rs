@@ -1,4 +1,4 @@
-//! The passes by name: what the compiler, the command-line tool and the tests run.
+//! The passes by name, for the compiler, the command-line tool and the tests.
 
 mod apply_edits;
 mod copy_coalescer;
@@ -44,33 +44,33 @@ use crate::spill::spiller::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
 
-/// Everything that a pass may know beside the function itself.
+/// Context of a pass, beside the function itself.
 #[derive(Clone, Debug)]
 pub struct RunContext {
     /// The options.
     pub config: Config,
-    /// What the opcodes of the function mean.
+    /// The meaning of the function's opcodes.
     pub classification: Arc<Classification>,
-    /// The processor that the code is for, e.g. `sm_90`.
+    /// The target architecture, e.g. `sm_90`.
     pub target: String,
-    /// The function is in SSA form.
+    /// Whether the function is in SSA form.
     pub is_ssa: bool,
-    /// The code generator does not optimise.
+    /// Whether the code generator does not optimise.
     pub is_o0: bool,
-    /// The function is marked `optnone`.
+    /// Whether the function is marked `optnone`.
     pub is_optnone: bool,
-    /// Somebody reads the remarks.
+    /// Whether remarks are collected.
     pub wants_remarks: bool,
-    /// Somebody reads what the lints find; of interest to the forecast alone.
+    /// Whether findings of lints are collected; only for the forecast.
     pub wants_lints: bool,
-    /// The function is as the copy coalescer leaves it; of interest to the forecast alone.
+    /// Whether the copy coalescer has processed the function; only for the forecast.
     pub is_coalesced: bool,
-    /// What the functions of the module have of shared memory, where all of them are at hand.
+    /// Shared memory of the module's functions, if all of them are available.
     pub callees: Option<Arc<CalleeTable>>,
 }
 
 impl RunContext {
-    /// A function that has left SSA form, in an optimising code generator, of which nobody reads remarks.
+    /// Returns the context for a function that has left SSA form, in an optimising code generator, without remarks.
     pub fn new(config: Config, classification: Arc<Classification>, target: &str) -> Self {
         Self {
             config,
@@ -87,23 +87,23 @@ impl RunContext {
     }
 }
 
-/// What a remark says of an opportunity.
+/// Kind of a remark about an opportunity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemarkKind {
-    /// It was taken.
+    /// The opportunity was taken.
     Passed,
-    /// It was seen and not taken.
+    /// The opportunity was seen and not taken.
     Missed,
-    /// Something worth knowing.
+    /// Other information.
     Analysis,
 }
 
 /// An optimisation remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// What it says.
+    /// Its kind.
     pub kind: RemarkKind,
-    /// Where, in the view; `None`: the whole function.
+    /// The instruction in the view; `None` for the whole function.
     pub inst: Option<Inst>,
     /// Its stable name, e.g. `CopyRemoved`.
     pub name: &'static str,
@@ -111,43 +111,43 @@ pub struct Remark {
     pub message: String,
 }
 
-/// What a pass hands back.
+/// Output of a pass.
 #[derive(Clone, Debug)]
 pub struct PassOutput {
-    /// The changes, [finished](EditList::finish).
+    /// The edits, [finished](EditList::finish).
     pub edits: EditList,
     /// The remarks.
     pub remarks: Vec<Remark>,
-    /// The limits that do not hold: warnings, unless the options make errors fatal.
+    /// Exceeded limits: warnings, or errors with `strict`.
     pub limits: Vec<Error>,
-    /// Text for standard error: what print passes print, and traces.
+    /// Output for standard error: of print passes, and traces.
     pub output: String,
-    /// What was done, for the statistics.
+    /// The work, for statistics.
     pub stats: Work,
-    /// Of the forecast: what stays of the function.
+    /// The forecast's summary of the function.
     pub summary: Option<Box<FunctionSummary>>,
 }
 
-/// What the forecast keeps of a function.
+/// The parts of a function that the forecast keeps.
 #[derive(Clone, Debug)]
 pub struct FunctionSummary {
     /// The summary.
     pub summary: Summary,
     /// Its [place](Summary::place), an instruction of the view.
     pub place: Option<Inst>,
-    /// What the lints take from its code, where somebody reads what they find.
+    /// Facts from the code for lints, if findings are collected.
     pub source: Option<Source>,
 }
 
 impl FunctionSummary {
-    /// The function's file, where the lints are told of it.
+    /// Returns the function's file, if facts for lints are kept.
     fn file(&self) -> Option<&str> {
         self.source.as_ref()?.file.as_deref()
     }
 }
 
 impl PassOutput {
-    /// Nothing done to `function`.
+    /// Returns the output of a pass that changes nothing in `function`.
     pub fn unchanged(function: &Function) -> Self {
         Self {
             edits: EditList::new(function),
@@ -165,7 +165,7 @@ impl PassOutput {
 pub struct Pass {
     /// Its name in pipelines.
     pub name: &'static str,
-    /// Whether it may change the function. Passes that only print run wherever they are asked to.
+    /// Whether it may change the function. Passes that only print also run on excluded functions.
     pub edits: bool,
     run: fn(&Function, &RunContext) -> Result<PassOutput, Error>,
 }
@@ -189,15 +189,15 @@ pub static PASSES: &[Pass] = &[
     Pass { name: PRINT_VIEW, edits: false, run: print_view },
 ];
 
-/// Runs the pass of that name on a function.
+/// Runs the pass with a name on a function.
 ///
-/// A function that its attribute or `optnone` excludes is left alone, which is no error.
+/// Functions that are excluded by their attribute or `optnone` are left alone without an error.
 pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let pass = PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| unknown(name))?;
     if pass.edits && is_excluded(context) {
         return Ok(PassOutput::unchanged(function));
     }
-    // What is ordered by a better reading of the effects is checked by it, too.
+    // An order that relies on the effects of inline assembly is checked with the same effects.
     let told = (pass.name == SCHEDULE && context.config.assembly_loads)
         .then(|| with_assembly_loads(function, &context.classification));
     let function = told.as_ref().unwrap_or(function);
@@ -208,7 +208,7 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;
     } else if output.edits.edits().iter().any(Edit::is_unbounded_in_llvm) {
-        // The shim refuses what would end LLVM, and all the rest of a list is refused here.
+        // The shim refuses edits that would make LLVM abort; all other wrong edits are refused here.
         output.edits.apply(function)?;
     }
     if pass.edits {
@@ -218,7 +218,7 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     Ok(output)
 }
 
-/// Logs each remark and each edit of a pass, where that is asked for.
+/// Logs each remark and each edit of a pass, if logging is enabled.
 fn trace_decisions(pass: &str, function: &Function, output: &PassOutput) {
     if !log::log_enabled!(log::Level::Trace) {
         return;
@@ -232,8 +232,8 @@ fn trace_decisions(pass: &str, function: &Function, output: &PassOutput) {
     }
 }
 
-/// Has the symbolic checker prove that the edits keep the meaning of the function, and the verifier of slots look at the
-/// stores and reloads among them.
+/// Proves with the symbolic checker that the edits preserve the function's meaning, and checks stores and reloads with
+/// the slot verifier.
 fn verify(function: &Function, output: &mut PassOutput) -> Result<(), Error> {
     let start = Instant::now();
     let unproven = check(function, &output.edits).err().unwrap_or_default();
@@ -243,7 +243,7 @@ fn verify(function: &Function, output: &mut PassOutput) -> Result<(), Error> {
         return Ok(());
     }
     let count = unproven.len() + at_slots.len();
-    // What is not proven, and why, where both found something.
+    // The first error of each.
     let found = [unproven.first().map(ToString::to_string), at_slots.first().map(ToString::to_string)];
     let first = found.into_iter().flatten().collect::<Vec<_>>().join("; at a slot: ");
     Err(Error::new(
@@ -258,24 +258,26 @@ fn unknown(name: &str) -> Error {
     Error::pass(format!("there is no pass '{name}'"), format!("use {}", known.join(" or ")))
 }
 
-/// Whether passes that edit leave a function alone.
+/// Whether passes with edits leave a function alone.
 pub(crate) fn is_excluded(context: &RunContext) -> bool {
     let config = &context.config;
     !config.enabled || (context.is_optnone && !config.optnone)
 }
 
-/// Fails when everything is done, so that tests can prove that nothing of it is kept.
+/// Fails after all work is done, so that tests can prove that none of it has an effect.
 fn inject(fault: Injection) -> Result<(), Error> {
     match fault {
         Injection::None | Injection::WrongEdits => Ok(()),
-        Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
-        Injection::LatePanic => Err(Error::pass("an error was asked for", "leave out inject=late-panic")),
+        Injection::Error => Err(Error::pass("the option inject=error requests an error", "remove inject=error")),
+        Injection::LatePanic => {
+            Err(Error::pass("the option inject=late-panic requests an error", "remove inject=late-panic"))
+        }
         Injection::Panic => panic!("a panic was asked for by inject=panic"),
     }
 }
 
-/// What a pass prints of its work, under a heading: the function as it came where that is wanted, the pass's own text,
-/// and the edits where the option `trace` asks for them. Nothing where there is nothing to say.
+/// Returns the printed trace of a pass, under a heading: the unchanged function if requested, the pass's own text, and
+/// the edits with the option `trace`. Empty if there is nothing to print.
 fn traced(
     heading: &str,
     function: &Function,
@@ -302,7 +304,7 @@ mod tests {
     use crate::config::Layers;
     use crate::function::{Block, FunctionBuilder, Position, RegClass, VReg};
 
-    /// The shim registers the passes of this list, with the same names, and makes the same promise of what they change.
+    /// The shim registers the passes of this list under the same names, with the same declaration of their changes.
     #[test]
     fn the_shim_knows_the_same_passes() {
         let list = include_str!("../../cpp-shim/Passes.def");
@@ -320,7 +322,7 @@ mod tests {
         assert_eq!(of_both, passes);
     }
 
-    /// What a pass knows where nothing but its options matters.
+    /// Returns a context with these options.
     pub(super) fn context(parameters: &str) -> RunContext {
         let config = Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right");
         RunContext::new(config, Arc::new(Classification::new([])), "sm_90")
@@ -330,7 +332,7 @@ mod tests {
         FunctionBuilder::new("k", Arc::default()).finish()
     }
 
-    /// An unknown name is refused, and the known ones are named.
+    /// An unknown name is refused, with a list of the known names.
     #[test]
     fn unknown_pass() {
         let error = run("nvptx-nothing", &empty(), &context("")).expect_err("there is no such pass");
@@ -346,7 +348,7 @@ mod tests {
         assert!(output.edits.is_empty());
     }
 
-    /// What the verifier of slots finds is an error, also where the symbolic checker proves that the values are right.
+    /// An error of the slot verifier is an error of the pass, even if the symbolic checker proves the values.
     #[test]
     fn slots_are_verified() {
         let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nregs %0 B32\nbb0: frequency 1.0 depth 0\n\
@@ -368,7 +370,7 @@ mod tests {
         assert!(problem.starts_with("the checker finds 2 errors, first: misaligned slot: %0 and slot0"), "{problem}");
     }
 
-    /// An error that was asked for comes from passes that edit, and from no others.
+    /// An injected error occurs in passes with edits, and in no others.
     #[test]
     fn injected_error() {
         let context = context("inject=error");

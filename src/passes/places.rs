@@ -1,45 +1,45 @@
-//! Where the passes stand in LLVM's code generator.
+//! Positions of the passes in LLVM's code generator.
 
 use crate::config::{
     COPY_COALESCER, CSSA, CoalescerPosition, Config, FORECAST, LOOP_SHAPE, REGALLOC, REMAT, RENAME, SCHEDULE,
     SHARED_ADDRESSES, SIMD_VIDEO,
 };
 
-/// A pass in the code generator's pipeline.
+/// Position of a pass in the code generator's pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The pass.
     pub pass: &'static str,
-    /// The pass of LLVM that it stands behind, by the name that LLVM registers it under.
+    /// LLVM's pass before it, by the name of its registration.
     pub anchor: &'static str,
-    /// It stands in the place of that.
+    /// Whether it replaces LLVM's pass.
     pub replaces: bool,
-    /// It stands directly behind the pass ahead of it in the list: nothing else changes a function in between.
+    /// Whether it directly follows the previous pass of the list: no other pass changes a function in between.
     pub follows: bool,
-    /// Block frequencies and loops are computed for it, where they are not there already.
+    /// Whether block frequencies and loops are computed for it, if they are not available.
     pub with_analyses: bool,
 }
 
-/// Behind PHI elimination and the lowering of two-address instructions, ahead of LLVM's coalescer: of the anchors here,
-/// the only one that runs at -O0.
+/// After PHI elimination and the lowering of two-address instructions, before LLVM's coalescer. This is the only anchor
+/// here that runs at -O0.
 const AHEAD_OF_COALESCER: &str = "twoaddressinstruction";
 
-/// Behind LLVM's coalescer. The machine scheduler is the last to need LiveIntervals, which would have to be computed
-/// again if something stood ahead of it.
+/// After LLVM's coalescer. The machine scheduler is the last pass that needs LiveIntervals, which an earlier position
+/// would force LLVM to recompute.
 const BEHIND_COALESCER: &str = "machine-scheduler";
 
-/// Behind the last pass that numbers instructions, which would have to be done again, and ahead of all that lays out
-/// blocks and frames. At -O0 it does not run.
+/// After the last pass that numbers instructions, so that the numbering is not repeated, and before all passes that lay
+/// out blocks and frames. It does not run at -O0.
 const BEHIND_NUMBERS: &str = "stack-slot-coloring";
 
-/// The last pass ahead of those that only prepare for the printer. No option takes it out, unlike them. At -O0 it does
-/// not run.
+/// The last pass before the passes that only prepare for the printer. Unlike these, no option disables it. It does not
+/// run at -O0.
 const AHEAD_OF_PRINTER: &str = "xray-instrumentation";
 
-/// The passes and where they stand; those behind the same anchor in this order.
+/// Returns the passes with their positions; passes with the same anchor run in this order.
 ///
-/// Passes that do nothing by default stand there, too: a function's own attribute may ask for them. They make no view
-/// where nobody does.
+/// Passes that do nothing by default are included, because an attribute of a function may enable them. They do not
+/// create a view unless enabled.
 pub fn places(config: &Config, optimises: bool) -> Vec<Place> {
     let mut places = Vec::<Place>::new();
     let mut add = |pass, anchor, with_analyses, replaces| {
@@ -48,40 +48,41 @@ pub fn places(config: &Config, optimises: bool) -> Vec<Place> {
     };
     let with_analyses = optimises;
     if config.cssa {
-        // Behind the last pass that changes code in SSA form. PHI elimination and the analyses that it needs come next. At
-        // -O0 frequencies would cost more than all the other passes.
+        // After the last pass that changes code in SSA form. PHI elimination and the analyses that it needs follow. At
+        // -O0, frequencies would cost more than all other passes together.
         add(CSSA, "nvptx-proxyreg-erasure", with_analyses, false);
     }
-    // Block frequencies are computed for the coalescer ahead of LLVM's; everything up to stack slot colouring, which needs
-    // them, keeps them, so that they are computed as often as without it.
+    // Block frequencies are computed for the coalescer earlier than for LLVM. All passes up to stack slot colouring,
+    // which needs them, preserve them, so they are computed no more often.
     match (config.position, optimises) {
         (CoalescerPosition::Off, _) => (),
         (CoalescerPosition::After, true) => add(COPY_COALESCER, BEHIND_COALESCER, with_analyses, false),
         (CoalescerPosition::Instead, true) => add(COPY_COALESCER, "register-coalescer", with_analyses, true),
         _ => add(COPY_COALESCER, AHEAD_OF_COALESCER, with_analyses, false),
     }
-    // Directly behind the coalescer, where the code is as the forecast is fitted to, and ahead of renaming. It costs
-    // nothing where nobody wants it, which shows only when the code generator runs.
+    // Directly after the coalescer, because the forecast is fitted to coalesced code, and before renaming. It costs
+    // nothing unless enabled, which is known only when the code generator runs.
     add(FORECAST, if optimises { BEHIND_COALESCER } else { AHEAD_OF_COALESCER }, false, false);
     if optimises {
-        // Both stand ahead of the passes that look at what is live. The first only changes texts. The second wants one
-        // definition of each address, as the coalescers leave it.
+        // Both run before the passes that analyse liveness. The first changes only inline assembly. The second needs
+        // one definition of each address, as the coalescers leave it.
         add(SIMD_VIDEO, BEHIND_NUMBERS, false, false);
         add(SHARED_ADDRESSES, BEHIND_NUMBERS, false, false);
-        // The coalescers leave rematerialisation no copies, and its clones are ordered with the rest.
+        // After the coalescers, rematerialisation has no copies to consider. Its clones are scheduled with the other
+        // instructions.
         add(REMAT, BEHIND_NUMBERS, false, false);
-        // An order would depend on the coalescers' work.
+        // The coalescers' work would change the order.
         add(SCHEDULE, BEHIND_NUMBERS, false, false);
-        // What is live depends on the order.
+        // Liveness depends on the order.
         add(REGALLOC, BEHIND_NUMBERS, false, false);
-        // Behind block placement, where the two jumps come into being, and ahead of renaming, which gives predicates other
+        // After block placement, which creates the two jumps, and before renaming, which gives predicates other
         // readers.
         add(LOOP_SHAPE, AHEAD_OF_PRINTER, false, false);
     }
     if config.rename {
-        // Behind every pass that looks at single definitions, as NVPTX's peephole does, or that merges blocks where they are
-        // equal, as branch folding and block placement do, for with shared names more are. At -O0 nothing behind the
-        // frame's lowering does either.
+        // After every pass that uses single definitions, like NVPTX's peephole, or merges equal blocks, like branch
+        // folding and block placement: with shared names, more blocks are equal. At -O0, no pass after the frame's
+        // lowering does either.
         add(RENAME, if optimises { AHEAD_OF_PRINTER } else { "nvptx-prolog-epilog" }, false, false);
     }
     places
@@ -100,7 +101,7 @@ mod tests {
         places(&config(parameters), optimises).iter().map(|place| place.pass).collect()
     }
 
-    /// At -O0 only the coalescer and the forecast run, and what is asked for; no analysis is computed.
+    /// At -O0, only the coalescer, the forecast and requested passes run, and no analysis is computed.
     #[test]
     fn without_optimisation() {
         assert_eq!(names("rename=off", false), [COPY_COALESCER, FORECAST]);
@@ -108,7 +109,7 @@ mod tests {
         assert!(places(&config("cssa;rename"), false).iter().all(|place| !place.with_analyses));
     }
 
-    /// The coalescer stands where it is asked to, and nothing but it replaces a pass of LLVM.
+    /// The coalescer runs at its requested position, and no other pass replaces a pass of LLVM.
     #[test]
     fn positions() {
         let of = |position: &str, optimises| {
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(of("instead", false), Some((AHEAD_OF_COALESCER, false)));
     }
 
-    /// Only directly behind the coalescer is a function flattened once for it and the forecast.
+    /// A function is flattened once for the coalescer and the forecast only if the forecast directly follows.
     #[test]
     fn forecasts() {
         let directly = |position: &str, optimises| {
@@ -135,7 +136,7 @@ mod tests {
         assert!(!directly("before", true) && !directly("instead", true) && !directly("off", false));
     }
 
-    /// Passes behind one anchor follow each other, the first of them follows none.
+    /// Passes at the same anchor follow each other; the first of them follows none.
     #[test]
     fn neighbours() {
         let places = places(&config("cssa;rename"), true);

@@ -1,4 +1,4 @@
-//! The names that registers have in PTX.
+//! Names of registers in PTX.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::IndexVec;
 use crate::spill::spiller::PtxasSpill;
 
-/// The registers of these names, with what is paid for them; without a number, endlessly much. The names are those of the
-/// text, or those that LLVM prints: LLVM counts the registers of each class that something reads or writes, from 1 on in the
-/// order of their numbers, so its names hold where no later pass takes a register away. Several registers may have one name
-/// in the text; those of which no load is named stay.
+/// Returns the registers with these names, and ptxas's own spills of them; infinite without a number. The names are
+/// those of the PTX, or the names that LLVM prints. LLVM numbers the used registers of each class from 1 in the order
+/// of their numbers, so its names are valid if no later pass removes a register. In PTX, several registers may have the
+/// same name; a register without a listed load is left out.
 pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<PtxasSpill>> {
     let numbers: HashMap<&str, usize> = names.iter().zip(0..).map(|(register, at)| (&*register.name, at)).collect();
     let named = named(function, &numbers);
@@ -31,7 +31,7 @@ pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<V
     function.regs().map(ptxas_spill).collect()
 }
 
-/// The number of each register's name.
+/// Returns the index of each register's name.
 fn named(function: &Function, numbers: &HashMap<&str, usize>) -> IndexVec<VReg, Option<usize>> {
     let mut is_used = IndexVec::filled(false, function.num_regs());
     for inst in function.insts() {
@@ -51,7 +51,8 @@ fn named(function: &Function, numbers: &HashMap<&str, usize>) -> IndexVec<VReg, 
     function.regs().map(number_of).collect()
 }
 
-/// By name, the registers that each instruction reads which reads one of that name, in the order of the code.
+/// Returns, for each name, the registers with this name that an instruction reads, for each instruction with such a
+/// read, in the order of the code.
 fn reads(function: &Function, named: &IndexVec<VReg, Option<usize>>, names: usize) -> Vec<Vec<Vec<VReg>>> {
     let mut reads: Vec<Vec<Vec<VReg>>> = vec![Vec::new(); names];
     let mut last: Vec<Option<Inst>> = vec![None; names];
@@ -67,7 +68,7 @@ fn reads(function: &Function, named: &IndexVec<VReg, Option<usize>>, names: usiz
     reads
 }
 
-/// What LLVM puts ahead of the number of a register.
+/// Returns LLVM's prefix of a register's number.
 fn prefix(class: RegClass) -> Option<&'static str> {
     match class {
         RegClass::B1 => Some("%p"),
@@ -83,7 +84,7 @@ fn prefix(class: RegClass) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// LLVM's names count the registers of a class that are used.
+    /// LLVM's names count the used registers of a class.
     #[test]
     fn names_of_llvm() {
         let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode LD_i64\nregs %0 B32 B32 B64 B32\n\
@@ -96,7 +97,8 @@ mod tests {
         assert_eq!((of(&["%r1"]), of(&["%r2", "%rd1"]), of(&["%r3", "%rd2", "%p1"])), (vec![0], vec![2, 3], vec![]));
     }
 
-    /// Registers of one name are told apart by their reads: each has the loads of its own, and those without one stay.
+    /// Registers with the same name are distinguished by their reads: each gets the loads of its own reads, and
+    /// registers without loads stay.
     #[test]
     fn registers_of_one_name() {
         let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nregs %0 B32 \"%r7\" B32 \"%r7\" B32 \"%r7\"\n\

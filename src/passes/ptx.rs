@@ -1,4 +1,4 @@
-//! Passes on PTX: a text in, a text out.
+//! Runs passes on PTX.
 
 use std::sync::Arc;
 
@@ -13,59 +13,60 @@ use crate::spill::spiller::CalleeTable;
 pub struct Step {
     /// Its name.
     pub name: String,
-    /// Its parameters, as `remat=peaks;trace=edits`.
+    /// Its parameters, e.g. `remat=peaks;trace=edits`.
     pub parameters: String,
 }
 
-/// What to run on PTX.
+/// Work on a PTX file.
 #[derive(Clone, Debug, Default)]
 pub struct PtxRun<'a> {
     /// The passes, in order.
     pub steps: Vec<Step>,
     /// Options for all of them.
     pub options: &'a str,
-    /// The processor. Empty: the one that the file names.
+    /// The target architecture. Empty: the file's own.
     pub target: &'a str,
 }
 
-/// What a pass says of a function.
+/// A message of a pass about a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PtxRemark {
     /// The function.
     pub function: String,
-    /// The pass; empty where the function cannot be shown to any.
+    /// The pass; empty if no pass can process the function.
     pub pass: String,
-    /// What it says.
+    /// The message.
     pub message: String,
 }
 
-/// What passes make of PTX.
+/// Output of passes on PTX.
 #[derive(Clone, Debug, Default)]
 pub struct PtxOutput {
     /// The text.
     pub text: Vec<u8>,
-    /// What the passes say.
+    /// Messages of the passes.
     pub remarks: Vec<PtxRemark>,
-    /// What is to be warned of.
+    /// Warnings.
     pub warnings: Vec<Error>,
-    /// Text for standard error: what print passes print, and traces.
+    /// Output for standard error: of print passes, and traces.
     pub output: String,
-    /// How many edits were made.
+    /// Number of edits.
     pub edits: usize,
-    /// How many functions were changed, once for each pass.
+    /// Number of changed functions, summed over the passes.
     pub changed: usize,
-    /// How many functions were left alone because their text cannot follow, or cannot be shown, once for each pass.
+    /// Number of functions that were left alone because their text cannot be edited, or their view cannot be built,
+    /// summed over the passes.
     pub left_alone: usize,
 }
 
-/// Reads a pipeline: `nvptx-remat<remat=peaks>,nvptx-schedule`.
+/// Parses a pipeline: `nvptx-remat<remat=peaks>,nvptx-schedule`.
 ///
 /// # Errors
-/// Brackets that do not match, or a pass without a name.
+/// Brackets do not match, or a pass has no name.
 pub fn pipeline(text: &str) -> Result<Vec<Step>, Error> {
     let wrong = |problem: &str| {
         let problem = format!("the pipeline '{text}' {problem}");
-        Error::new(ErrorKind::Option, problem, "write names with commas between them, options as NAME<OPTION;OPTION>")
+        Error::new(ErrorKind::Option, problem, "separate names by commas, and write options as NAME<OPTION;OPTION>")
     };
     let (mut parts, mut depth) = (vec![String::new()], 0usize);
     for character in text.chars() {
@@ -87,7 +88,7 @@ pub fn pipeline(text: &str) -> Result<Vec<Step>, Error> {
         let part = part.trim();
         let (name, parameters) = match part.split_once('<') {
             Some((name, rest)) if name.trim() != "print" => {
-                (name.trim(), rest.strip_suffix('>').ok_or_else(|| wrong("goes on behind a >"))?)
+                (name.trim(), rest.strip_suffix('>').ok_or_else(|| wrong("continues after a >"))?)
             }
             _ => (part, ""),
         };
@@ -99,11 +100,11 @@ pub fn pipeline(text: &str) -> Result<Vec<Step>, Error> {
     parts.iter().map(step).collect()
 }
 
-/// Runs passes on PTX. `name` is the file's, for messages. A function whose text cannot follow is left as it is, with a
-/// remark that says why.
+/// Runs passes on PTX. `name` is the file's name, for messages. A function whose text cannot be edited stays unchanged,
+/// with a remark that has the reason.
 ///
 /// # Errors
-/// A text that cannot be cut into statements, an unknown pass or option, or a pass that fails.
+/// The text cannot be split into statements, a pass or option is unknown, or a pass fails.
 pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOutput, Error> {
     let mut output = PtxOutput { text: bytes.to_vec(), ..PtxOutput::default() };
     if wanted.steps.is_empty() {
@@ -127,8 +128,8 @@ pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOu
     Ok(output)
 }
 
-/// The warnings of the kernels of a file that ptxas is expected to spill. `name` is the file's, for messages, and `target`
-/// the processor; empty: the one that the file names.
+/// Returns warnings for the kernels of a file that ptxas is expected to spill. `name` is the file's name, for messages,
+/// and `target` the architecture; empty: the file's own.
 ///
 /// # Errors
 /// As [`run_on_ptx`].
@@ -141,10 +142,10 @@ pub fn spill_warnings(name: &str, bytes: &[u8], target: &str) -> Result<Vec<Stri
     Ok(run_on_module(FORECAST, &known, target, &config)?.warnings)
 }
 
-/// What the forecast keeps of each function.
+/// The forecast's summary of each function.
 type Summaries = Vec<Option<Box<FunctionSummary>>>;
 
-/// Runs a pass on those functions of a module for which `config` has options, by their names.
+/// Runs a pass on the functions of a module for which `config` returns options, by their names.
 pub(super) fn run_step<'c>(
     module: &Module<'_>,
     pass: &str,
@@ -204,7 +205,7 @@ pub(super) fn run_step<'c>(
     Ok((patch, summaries))
 }
 
-/// What the functions of a file have of shared memory. Those that cannot be shown are as if they were elsewhere.
+/// Returns the shared memory of a file's functions. Functions without a view count as undefined.
 fn callees(module: &Module<'_>) -> CalleeTable {
     let views: Vec<_> = module.bodies().iter().filter_map(|body| module.view(body).ok()).collect();
     CalleeTable::new(views.iter().map(|view| (&view.function, &*view.classification)))
@@ -214,7 +215,7 @@ fn callees(module: &Module<'_>) -> CalleeTable {
 mod tests {
     use super::*;
 
-    /// A pipeline is names with parameters in brackets; what does not match is refused.
+    /// A pipeline has names with parameters in brackets; mismatched brackets are refused.
     #[test]
     fn pipelines() {
         let step = |name: &str, parameters: &str| Step { name: name.into(), parameters: parameters.into() };
@@ -226,7 +227,7 @@ mod tests {
         }
     }
 
-    /// A kernel whose callee has shared memory, as it is declared, or is not in the file, where `reads` is empty.
+    /// Returns a kernel whose callee has shared memory by this declaration, or is not in the file if `reads` is empty.
     fn calling(memory: &str, reads: &str) -> Vec<u8> {
         let body = "{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, tile;\n\tld.shared.u32 %r2, [%r1];\n\tst.shared.u32 [%r1+4], %r2;\n\
             \tret;\n}\n";
@@ -244,7 +245,7 @@ mod tests {
         .into_bytes()
     }
 
-    /// What a kernel is told that wants slots, and its text.
+    /// Returns the messages for a kernel that needs slots, and its text.
     fn kept(text: &[u8], more: &str) -> (Vec<String>, String) {
         let steps =
             pipeline(&format!("nvptx-regalloc<regalloc=24;regalloc-slack=21;verify{more}>")).expect("a pipeline");
@@ -254,29 +255,29 @@ mod tests {
         (of_kernel.map(|remark| remark.message).collect(), String::from_utf8(output.text).expect("a text"))
     }
 
-    /// A kernel whose callees have known shared memory, or none, gets slots beside that; else the remark says which function
-    /// of the file is the reason.
+    /// A kernel whose callees have known shared memory, or none, gets slots beside it. Otherwise, the remark names the
+    /// function of the file with the reason.
     #[test]
     fn callees_with_shared_memory() {
         let (told, text) = kept(&calling(".shared .align 4 .b8 tile[512];", ""), "");
-        assert!(told.iter().all(|told| told.starts_with("keeps '")) && !told.is_empty(), "{told:?}");
+        assert!(told.iter().all(|told| told.starts_with("spills '")) && !told.is_empty(), "{told:?}");
         assert!(text.contains("st.volatile.shared"), "{text}");
         let (told, text) = kept(&calling(".shared .align 4 .b8 tile[48896];", ""), "");
         assert!(told.len() <= 1 && !text.contains("st.volatile.shared"), "{told:?}");
-        let full =
-            "keeps no value in shared memory: its shared memory has no room for a slot without fewer blocks on an SM";
+        let full = "spills no value to shared memory: its shared memory has no room for a slot without reducing the \
+                    blocks on an SM";
         assert_eq!(told, [full]);
         let (told, _) = kept(&calling(".extern .shared .align 4 .b8 tile[];", ""), "");
-        let dynamic = "keeps no value in shared memory: it calls through, and through it reads, which has dynamic shared \
-                       memory; inline through";
+        let dynamic = "spills no value to shared memory: it calls through, and through it reads, which has dynamic \
+                       shared memory; inline through";
         assert_eq!(told, [dynamic]);
         let (told, _) = kept(&calling("", ";\n"), "");
-        let outside = "keeps no value in shared memory: it calls through, and through it reads, which is not in this file; \
-                       inline through";
+        let outside = "spills no value to shared memory: it calls through, and through it reads, which is not in this \
+                       file; inline through";
         assert_eq!(told, [outside]);
     }
 
-    /// What must fit across a call by the ABI is counted where the file does not have the function.
+    /// Words that must fit across a call by the ABI are counted if the file does not define the function.
     #[test]
     fn words_across_calls() {
         let outside =

@@ -1,4 +1,5 @@
-//! Profiles of two compilers: kernels whose bodies come from another file of PTX are linked, then follow their choices.
+//! Profiles of two compilers: kernels whose bodies come from another PTX file are linked, and then follow their
+//! choices.
 
 use std::collections::BTreeMap;
 
@@ -8,46 +9,46 @@ use crate::error::Error;
 use crate::profile::{Entry, Profile, Unfit, fingerprint};
 use crate::ptx::{Body, Linker, Module};
 
-/// Another compiler's PTX.
+/// A PTX file of another compiler.
 #[derive(Clone, Debug)]
 pub struct Other {
     /// The file's name, for messages and profiles.
     pub name: String,
-    /// Its text.
+    /// Its contents.
     pub text: Vec<u8>,
     /// Its hash.
     pub hash: String,
 }
 
 impl Other {
-    /// A file of PTX.
+    /// Creates a PTX file from its contents.
     pub fn new(name: &str, text: Vec<u8>) -> Self {
         let hash = fingerprint(&String::from_utf8_lossy(&text));
         Self { name: name.to_owned(), text, hash }
     }
 }
 
-/// The hash of the code of each kernel of a file, whoever prints it.
+/// Returns the hash of the code of each kernel of a file, independent of the compiler that printed it.
 pub fn code_hashes(module: &Module<'_>) -> BTreeMap<String, String> {
     module.kernels().map(|body| (body.name(module.file()).to_owned(), fingerprint(&module.code_of(body)))).collect()
 }
 
-/// Whether a hash is of the code of a kernel, as [`code_hashes`] has it, or as builds had it for which labels of debug
-/// information counted.
+/// Whether a hash matches the code of a kernel, in the form of [`code_hashes`], or in an older form that includes
+/// labels of debug information.
 fn is_code_hash(hash: &str, module: &Module<'_>, kernel: &Body) -> bool {
     [module.code_of(kernel), module.code_with_labels_of(kernel)].iter().any(|code| fingerprint(code) == hash)
 }
 
-/// A kernel of a file.
+/// Returns a kernel of a file.
 fn kernel_of<'m>(module: &'m Module<'_>, name: &str) -> Option<&'m Body> {
     module.kernels().find(|body| body.name(module.file()) == name)
 }
 
-/// Gives the kernels of a file of PTX their bodies from other files, and these bodies their choices. The profile's entries
-/// for other functions do nothing. The rest is as [`replay_on_ptx`] has it.
+/// Replaces bodies of kernels in a PTX file by bodies from other files, and applies these bodies' choices. The
+/// profile's entries for other functions have no effect. The rest is as in [`replay_on_ptx`].
 ///
 /// # Errors
-/// A text that cannot be cut into statements, files that do not fit each other, a wrong option, or a pass that fails.
+/// A text cannot be split into statements, files do not fit each other, an option is wrong, or a pass fails.
 pub fn link_on_ptx(
     name: &str,
     bytes: &[u8],
@@ -80,7 +81,7 @@ pub fn link_on_ptx(
         unfit.changed.extend(refused.into_iter().map(|(name, _)| name.to_owned()));
         output.text = linked;
     }
-    // The choices are for the bodies that are linked now.
+    // The choices are for the linked bodies.
     let new: BTreeMap<String, String> = functions_of_ptx(&Module::read(name, &output.text)?).into_iter().collect();
     let entry = |entry: &Entry| {
         let hash = new.get(&entry.name).cloned().unwrap_or_default();
@@ -93,8 +94,8 @@ pub fn link_on_ptx(
     Ok((replayed, unfit))
 }
 
-/// Makes all choices of a profile: those for the file's own functions, as [`replay_on_ptx`] does, then those for bodies of
-/// other files. If the profile was made for LLVM IR, LLVM's plugin has made the former.
+/// Applies all choices of a profile: first those for the file's own functions, like [`replay_on_ptx`], then those for
+/// bodies of other files. If the profile was made for LLVM IR, LLVM's plugin has applied the former.
 ///
 /// # Errors
 /// As [`link_on_ptx`].
@@ -142,7 +143,7 @@ mod tests {
         format!(".version 8.7\n.target sm_90\n.address_size 64\n{}{}", kernel("a"), kernel("b"))
     }
 
-    /// The profile of two kernels: the first as it is, the second from another file.
+    /// Returns a profile of two kernels: the first keeps its body, and the second gets its body from another file.
     fn profile(own: &str, other: &Other, options: &str) -> Profile {
         let module = Module::read("own.ptx", own.as_bytes()).expect("it is right");
         let codes = code_hashes(&module);
@@ -162,7 +163,7 @@ mod tests {
         (String::from_utf8(output.text).expect("it is text"), unfit)
     }
 
-    /// A body comes from the file that the profile means, and its choices are made on it.
+    /// A body comes from the file of the profile's entry, and its choices are applied to it.
     #[test]
     fn bodies_of_another_file() {
         let (own, theirs) = (file("%r", 5), file("%q", 5));
@@ -179,7 +180,7 @@ mod tests {
         assert!(changed.contains("%q") && !changed.contains("mov.u32 %q2, %q1"), "{changed}");
     }
 
-    /// Without the file, or with another text of either, the kernel keeps its body and is named.
+    /// Without the file, or with other contents of either file, the kernel keeps its body and is reported.
     #[test]
     fn files_that_are_not_there() {
         let (own, other) = (file("%r", 5), Other::new("b.ptx", file("%q", 5).into_bytes()));
@@ -197,7 +198,7 @@ mod tests {
         );
     }
 
-    /// A profile that was made for LLVM IR has other hashes; its entries without another file are LLVM's matter.
+    /// A profile that was made for LLVM IR has other hashes; LLVM applies its entries without another file.
     #[test]
     fn profiles_of_llvm_ir() {
         let (own, other) = (file("%r", 5), Other::new("b.ptx", file("%q", 5).into_bytes()));

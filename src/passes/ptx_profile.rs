@@ -1,4 +1,4 @@
-//! Profiles on PTX: the choices that a search found for each function, made again.
+//! Replays profiles on PTX: applies the choices that a search found for each function.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::ptx::{Body, Module, Patch};
 use crate::target::PtxVersion;
 use crate::target::machine::Architecture;
 
-/// The passes that follow a function's choices, in the order in which LLVM's pipeline has them.
+/// The passes for a function's choices, in the order of LLVM's pipeline.
 const PASSES: [&str; 8] = [SIMD_VIDEO, COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, LOOP_SHAPE, RENAME];
 
-/// The name and the hash of each function that a module defines, in its order. White space, comments and debug information
-/// count for nothing.
+/// Returns the name and the hash of each function that a module defines, in its order. The hash ignores white space,
+/// comments and debug information.
 pub fn functions_of_ptx(module: &Module<'_>) -> Vec<(String, String)> {
     let bodies = module.bodies().iter();
     bodies.map(|body| (body.name(module.file()).to_owned(), hash(module, body))).collect()
@@ -27,16 +27,18 @@ fn hash(module: &Module<'_>, body: &Body) -> String {
     fingerprint(&module.code_of(body))
 }
 
-/// Whether a hash is of a function, as [`functions_of_ptx`] has it, or as builds had it for which all of its text counted.
+/// Whether a hash matches a function, in the form of [`functions_of_ptx`], or in an older form that includes all of its
+/// text.
 pub(super) fn is_hash_of(hash: &str, module: &Module<'_>, body: &Body) -> bool {
     hash == self::hash(module, body) || hash == fingerprint(&String::from_utf8_lossy(module.text_of(body)))
 }
 
-/// Gives each function of a file of PTX the choices that a profile has for it; the others keep every byte. `name` is the
-/// file's, for messages, `options` are for all functions and count more than the profile, and `target` is the processor.
+/// Applies the choices of a profile to the functions of a PTX file; the other functions stay unchanged byte for byte.
+/// `name` is the file's name, for messages. `options` apply to all functions and take precedence over the profile.
+/// `target` is the architecture.
 ///
 /// # Errors
-/// A text that cannot be cut into statements, a wrong option, or a pass that fails.
+/// The text cannot be split into statements, an option is wrong, or a pass fails.
 pub fn replay_on_ptx(
     name: &str,
     bytes: &[u8],
@@ -58,7 +60,7 @@ pub fn replay_on_ptx(
             unfit.elsewhere.push((function.to_owned(), linked.file.clone()));
             continue;
         }
-        // ptxas refuses the whole file for it.
+        // ptxas would refuse the whole file for the pragma.
         if entry.smem_spilling && module.version() < Some(PtxVersion::SMEM_SPILLING) {
             unfit.ahead.push(function.to_owned());
             continue;
@@ -83,7 +85,7 @@ pub fn replay_on_ptx(
         }
     }
     if !heads.is_empty() {
-        // What passes do may depend on the bounds.
+        // The results of passes may depend on the bounds.
         output.text = heads.apply(bytes);
     }
     for pass in PASSES {
@@ -101,8 +103,8 @@ pub fn replay_on_ptx(
     Ok((output, unfit))
 }
 
-/// Whether a kernel may get `.minnctapersm`: one with `setmaxnreg` that ptxas ignores for want of it. A search has run the kernel
-/// with it.
+/// Whether a kernel may get `.minnctapersm`: only a kernel whose `setmaxnreg` ptxas ignores without it. A search has
+/// run the kernel with it.
 fn wants_blocks(module: &Module<'_>, body: &Body, target: &str) -> bool {
     let requests = module.register_requests(body);
     requests.is_some_and(|requests| {
@@ -110,8 +112,8 @@ fn wants_blocks(module: &Module<'_>, body: &Body, target: &str) -> bool {
     })
 }
 
-/// Whether a kernel may get a limit on registers: a kernel with `setmaxnreg` only where every run can still get the registers
-/// that it asks for. Of an unknown processor nothing is certain.
+/// Whether a kernel may get a register limit. A kernel with `setmaxnreg` may, only if every run can still get the
+/// registers that it requests. On an unknown architecture, it may not.
 fn may_be_limited(module: &Module<'_>, body: &Body, registers: u32, target: &str) -> bool {
     let Some(requests) = module.register_requests(body) else { return true };
     Architecture::by_name(target).is_ok_and(|architecture| requests.may_be_limited_to(registers, architecture))
@@ -143,7 +145,7 @@ mod tests {
         (String::from_utf8(output.text).expect("it is text"), unfit)
     }
 
-    /// Only functions with choices change, and `off` is no change.
+    /// Only functions with choices change, and `off` changes nothing.
     #[test]
     fn only_what_is_chosen() {
         assert_eq!(replayed(TWO, vec![]), (TWO.into(), Unfit::default()));
@@ -153,7 +155,7 @@ mod tests {
         assert!(unfit.is_empty() && changed.ends_with(&TWO[at..]) && !changed.contains("mov.u32 %r2, %r1;\n\tadd"));
     }
 
-    /// The limit of registers and the line about spills stand in the kernel that they are for, whatever its body.
+    /// The register limit and the pragma for spills are inserted into the right kernel, whatever its body.
     #[test]
     fn directives() {
         let limited = Entry { maxnreg: Some(40), smem_spilling: true, ..entry("b", "off") };
@@ -165,8 +167,8 @@ mod tests {
         assert_eq!((same, unfit.ahead), (older, vec!["b".to_owned()]));
     }
 
-    /// A limit with which a kernel that moves registers between warpgroups may wait for ever is not made, nor what else is chosen
-    /// for that kernel. A limit that leaves it as many registers is made.
+    /// A limit with which a kernel that moves registers between warpgroups may wait for ever is not applied, nor are
+    /// other choices for that kernel. A limit with enough registers is applied.
     #[test]
     fn limits_beside_setmaxnreg() {
         let asks = "\tsetmaxnreg.inc.sync.aligned.u32 232;\n\tret;\n}\n";
@@ -189,8 +191,8 @@ mod tests {
         assert!(unfit.is_empty() && other.contains(".maxnreg 240"), "{other}");
     }
 
-    /// `.minnctapersm` is for kernels whose `setmaxnreg` ptxas ignores for want of it, and for no others. Another name is that of all
-    /// passes' result.
+    /// `.minnctapersm` is only for kernels whose `setmaxnreg` ptxas ignores without it. The other name is that of the
+    /// result of all passes.
     #[test]
     fn blocks_and_names() {
         let asks = "\tsetmaxnreg.dec.sync.aligned.u32 40;\n\tsetmaxnreg.inc.sync.aligned.u32 232;\n\tret;\n}\n";
@@ -215,7 +217,7 @@ mod tests {
         assert!(!changed.contains("mov.u32 %r2, %r1;\n\tadd"), "{changed}");
     }
 
-    /// A function with another text keeps it, and is named.
+    /// A function with a changed text keeps it, and is reported.
     #[test]
     fn other_code() {
         let text = TWO.replace("%r1, 5", "%r1, 6");

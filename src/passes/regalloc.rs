@@ -1,4 +1,4 @@
-//! `nvptx-regalloc`: values that have no register are moved out of the way, with remarks, statistics and traces.
+//! `nvptx-regalloc`: spills values for which there are too few registers, with remarks, statistics and traces.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub(super) fn is_idle(config: &Config) -> bool {
     config.regalloc == RegisterTarget::Off || config.spill_to == SpillTo::empty()
 }
 
-/// How many registers a function may have; `None` where it may have as many as it likes, or the processor is not known.
+/// Returns the register limit of a function; `None` if it has none, or the architecture is unknown.
 fn registers(function: &Function, context: &RunContext) -> Option<u32> {
     let config = &context.config;
     match config.regalloc {
@@ -38,14 +38,14 @@ fn registers(function: &Function, context: &RunContext) -> Option<u32> {
     }
 }
 
-/// How many of so many registers are left to ptxas, without those for addresses. The forecast is asked only where its answer
-/// matters.
+/// Returns how many registers of a number are left to ptxas, without the ones for addresses. The forecast runs only if
+/// its result matters.
 fn slack(facts: &Facts<'_>, function: &Function, context: &RunContext, registers: u32) -> Result<u32, Error> {
     match context.config.regalloc_slack {
         Slack::Number(number) => Ok(number),
-        // Where half as many words more are live as there are registers, ptxas has many loads to issue early: with the most,
-        // gemm with four blocks spills 1,716 bytes, and 2,164 with 8; FlagGems' `any_kernel_dim` at 32 registers 7,776, and
-        // 23,056 with less.
+        // If the live words are half as many again as the registers, ptxas has many loads to issue early. With the most
+        // slack, gemm with four blocks spills 1,716 bytes, and 2,164 with 8; FlagGems' `any_kernel_dim` at 32 registers
+        // spills 7,776, and 23,056 with less.
         Slack::Auto if context.config.regalloc == RegisterTarget::Auto => Ok(MAX_SLACK),
         Slack::Auto if 2 * facts.peak() > 3 * registers => Ok(MAX_SLACK),
         Slack::Auto if facts.peak() + MAX_SLACK + ADDRESSES <= registers => Ok(MAX_SLACK),
@@ -56,7 +56,7 @@ fn slack(facts: &Facts<'_>, function: &Function, context: &RunContext, registers
     }
 }
 
-/// Runs the pass. A function in SSA form is left alone: the coalescer is still to come.
+/// Runs the pass. A function in SSA form is left alone, because the coalescer runs later.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let config = &context.config;
     let Some(registers) = registers(function, context).filter(|_| !context.is_ssa && !context.is_o0) else {
@@ -120,7 +120,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         Ok(outcome) if !is_enough && outcome.peaks[0] > words => {
             let [before, after] = outcome.peaks;
             let message = format!(
-                "moves no value: {} of the {} words that do not fit would go, and ptxas spills what is left as before",
+                "spills no value: {} of the {} words that do not fit would be spilled, and ptxas would spill the rest \
+                 as before",
                 before - after,
                 before.saturating_sub(words)
             );
@@ -152,7 +153,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         }
     };
     if let Some(limit) = limit {
-        told += &format!("{limit} registers, where ptxas gives most of them up for warps\n");
+        told += &format!("{limit} registers, because ptxas gives most of them up for occupancy\n");
         output.remarks.push(limit_told(limit));
         output.edits = regalloc_auto::limited(output.edits, limit);
     }
@@ -169,7 +170,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-/// What the slots move. What the function itself moves in local memory is looked at only if somebody keeps statistics.
+/// Returns the bytes that the slots move. The function's own accesses to local memory are included only if statistics
+/// are collected.
 fn spills(
     function: &Function,
     outcome: &Outcome,
@@ -185,7 +187,7 @@ fn spills(
     let mut spills = SpillBytes {
         local_stored: stored(SpillSpace::Local),
         local_loaded: loaded(SpillSpace::Local),
-        // No slot is spared by another choice of the same values.
+        // No other selection of the same values takes fewer slots.
         least_slots: outcome.bytes.local.into(),
         slots: outcome.bytes.local.into(),
         shared_stored: stored(SpillSpace::Shared),
@@ -204,7 +206,8 @@ fn spills(
 
 fn limit_told(limit: u32) -> Remark {
     let message = format!(
-        "gets .maxnreg {limit}: ptxas is expected to give registers up for warps that nobody asked for, and to spill much"
+        "gets .maxnreg {limit}: ptxas is expected to give registers up for occupancy that is not requested, and to \
+         spill much"
     );
     Remark { kind: RemarkKind::Passed, inst: None, name: "RegisterLimit", message }
 }
@@ -213,13 +216,18 @@ fn not_spilled(message: String) -> Remark {
     Remark { kind: RemarkKind::Missed, inst: None, name: "NotSpilled", message }
 }
 
-/// A remark that shared memory is refused; not for functions that never have any of their own.
+/// Returns a remark about refused shared memory; `None` for device functions, which never have slots of their own
+/// there.
 fn refused(refusal: &Refusal) -> Option<Remark> {
-    (*refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("keeps no value in shared memory: {refusal}")))
+    (*refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("spills no value to shared memory: {refusal}")))
 }
 
 fn refusal_told(refusal: &Refusal) -> String {
-    if *refusal == Refusal::DeviceFunction { String::new() } else { format!("no value in shared memory: {refusal}\n") }
+    if *refusal == Refusal::DeviceFunction {
+        String::new()
+    } else {
+        format!("no value spilled to shared memory: {refusal}\n")
+    }
 }
 
 fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
@@ -229,13 +237,13 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         let places = counted(spilled.reloads, "place");
         let (kind, message) = match spilled.space {
             SpillSpace::Shared => {
-                ("Spilled", format!("keeps {name}, {bytes} bytes, in shared memory and loads it again in {places}"))
+                ("Spilled", format!("spills {name}, {bytes} bytes, to shared memory and reloads it in {places}"))
             }
             SpillSpace::Local => {
-                ("Spilled", format!("keeps {name}, {bytes} bytes, in local memory and loads it again in {places}"))
+                ("Spilled", format!("spills {name}, {bytes} bytes, to local memory and reloads it in {places}"))
             }
             SpillSpace::Rematerialised => {
-                ("Rematerialised", format!("computes {name}, {bytes} bytes, again in {places}"))
+                ("Rematerialised", format!("rematerialises {name}, {bytes} bytes, in {places}"))
             }
         };
         Remark { kind: RemarkKind::Passed, inst: Some(spilled.definition), name: kind, message }
@@ -244,12 +252,12 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         kind: RemarkKind::Analysis,
         inst: None,
         name: "CacheGivenUp",
-        message: format!("{} bytes of shared memory in a block: {}", outcome.bytes.shared, cache_told(outcome)),
+        message: format!("{} bytes of shared memory for each block: {}", outcome.bytes.shared, cache_told(outcome)),
     });
     outcome.spilled.iter().map(remark).chain(cache).collect()
 }
 
-/// What the slots cost in cache.
+/// Returns the cost of the slots in cache.
 fn cache_told(outcome: &Outcome) -> String {
     format!("an SM gives up {} KB of L1 cache for the slots", outcome.cache_given_up.div_ceil(1024))
 }
@@ -271,20 +279,20 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         text += &format!(", {local} in {} bytes of local memory", outcome.bytes.local);
     }
     if recomputed > 0 {
-        text += &format!(", {recomputed} computed again");
+        text += &format!(", {recomputed} rematerialised");
     }
     text += "\n";
     if outcome.cache_given_up > 0 {
         text += &(cache_told(outcome) + "\n");
     }
     if let Some(error) = &outcome.unmet {
-        text += &format!("{error}; the cheapest values go\n");
+        text += &format!("{error}; the cheapest values are spilled\n");
     }
     if outcome.unspilled_parts > 0 {
-        text += &format!("{} had no register of the right form, and room\n", counted(outcome.unspilled_parts, "part"));
+        text += &format!("{} returned to registers\n", counted(outcome.unspilled_parts, "part"));
     }
     if outcome.without_slot > 0 {
-        text += &format!("{} stay: memory has no room for them\n", counted(outcome.without_slot, "value"));
+        text += &format!("{} not spilled: memory has no room for them\n", counted(outcome.without_slot, "value"));
     }
     text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
     if let trials @ [_, _, ..] = &outcome.trials[..] {
@@ -295,14 +303,14 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         let place = match spilled.space {
             SpillSpace::Shared => format!("in shared memory, {}", counted(spilled.reloads, "load")),
             SpillSpace::Local => format!("in local memory, {}", counted(spilled.reloads, "load")),
-            SpillSpace::Rematerialised => format!("computed again in {}", counted(spilled.reloads, "place")),
+            SpillSpace::Rematerialised => format!("rematerialised in {}", counted(spilled.reloads, "place")),
         };
         text += &format!("{} of line {line}: {} bytes, {place}\n", spilled.reg, spilled.bytes);
     }
     text
 }
 
-/// What a trial reached, and what it could do.
+/// Returns the score and the means of a trial.
 fn trial_told(trial: &Trial, number: u32) -> String {
     let Trial { permissions, score } = trial;
     let in_loops = match permissions.in_loops {

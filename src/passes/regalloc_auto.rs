@@ -1,8 +1,9 @@
-//! `regalloc=auto`: a kernel that is expected to spill is given the plan that leaves the least traffic, if that is clearly less than
-//! ptxas's own; and the hardware's number of registers, where ptxas gives most of them up for warps that nobody asked for.
+//! `regalloc=auto`: a kernel that is expected to spill gets the plan with the least traffic, if that is clearly less
+//! than ptxas's own. It gets the hardware's register limit if ptxas gives up most registers for occupancy that is not
+//! requested.
 //!
-//! Each engine plans. What a plan leaves to ptxas is counted as what the same allocator would pay in local memory,
-//! by the share of the words that still do not fit.
+//! Each engine makes a plan. The words that do not fit with a plan are spilled by ptxas. They count with the cost that
+//! the same allocator would have in local memory, by their share of all words that do not fit.
 
 use crate::config::{Chooser, SpillTo};
 use crate::error::Error;
@@ -14,21 +15,21 @@ use crate::target::machine::Architecture;
 
 use super::RunContext;
 
-/// The engines that are tried, of equals the first.
+/// The engines in the order of the attempts; the first wins a tie.
 const ENGINES: [Chooser; 3] = [Chooser::Greedy, Chooser::Fatpoint, Chooser::Price];
 
-/// Of the words that do not fit at least one in so many must go. Below, ptxas spills the rest as before, or more: measured on
-/// kernels that spill, of which one with a sixth spilled an eighth more.
+/// At least one of this many words that do not fit must be spilled. Below, ptxas spills the rest as before, or more:
+/// measured on kernels that spill, of which one with a sixth spilled an eighth more.
 const LEAST_PART: u32 = 4;
 
-/// A plan must leave less traffic than this share of what there is without.
+/// A plan must leave less traffic than this share of the traffic without a plan.
 const LESS: f64 = 0.9;
 
-/// A plan may move so many times the bytes in the code that ptxas is expected to spill: the forecast of spills is right within a
-/// factor of three.
+/// A plan may move at most this many times the bytes that ptxas is expected to spill, both counted statically: the
+/// forecast of spills is correct within a factor of three.
 const MOST_MOVED: u64 = 3;
 
-/// The forecast of a function by itself; `None` if it is not expected to spill.
+/// Returns the forecast of a function by itself; `None` if it is not expected to spill.
 pub(super) fn spilling(
     function: &Function,
     context: &RunContext,
@@ -39,21 +40,21 @@ pub(super) fn spilling(
     Ok(forecasts.into_iter().next().filter(|forecast| forecast.spill_bytes() > 0))
 }
 
-/// What was tried, and the best.
+/// The attempts, and the best plan.
 #[derive(Debug)]
 pub(super) struct BestPlan {
-    /// The best plan, if one is good enough; else the one that leaves the least.
+    /// The best plan that is good enough; otherwise, the plan with the least traffic.
     pub(super) outcome: Outcome,
     /// Whether it is good enough.
     pub(super) is_enough: bool,
-    /// What each attempt came to.
+    /// The results of all attempts, as text.
     pub(super) told: String,
 }
 
-/// The plan that leaves the least traffic for a kernel that is expected to spill.
+/// Returns the plan with the least traffic for a kernel that is expected to spill.
 ///
 /// # Errors
-/// Says why the kernel must have no slots.
+/// The kernel must have no slots.
 pub(super) fn best(
     facts: &Facts<'_>,
     goal: &SpillGoal,
@@ -62,7 +63,7 @@ pub(super) fn best(
     forecast: &Forecast,
 ) -> Result<BestPlan, Refusal> {
     let answer = |chooser: Chooser| EngineResult::of(Engine { chooser, preset: engine.preset.clone() });
-    // The answer is the same wherever the values go.
+    // The result does not depend on the memories for values.
     let by_greedy = answer(Chooser::Greedy);
     let local = SpillGoal { spill_to: SpillTo::LOCAL, ..goal.clone() };
     let without = spill_values(facts, &local, &by_greedy, launch)?.cost;
@@ -94,20 +95,20 @@ pub(super) fn best(
     Ok(best)
 }
 
-/// Adds a limit on registers to edits.
+/// Adds a register limit to edits.
 pub(super) fn limited(mut edits: EditList, limit: u32) -> EditList {
     edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: limit.to_string() });
     edits.finish();
     edits
 }
 
-/// Whether enough of the words go that do not fit.
+/// Whether a plan spills enough of the words that do not fit.
 fn is_much(outcome: &Outcome, words: u32) -> bool {
     let [before, after] = outcome.peaks;
     LEAST_PART * (before - after) >= before.saturating_sub(words)
 }
 
-/// Whether a plan moves about as much as ptxas is expected to spill, or less.
+/// Whether a plan moves at most about as many bytes as ptxas is expected to spill.
 fn is_in_proportion(outcome: &Outcome, forecast: &Forecast) -> bool {
     let moved = outcome
         .spilled

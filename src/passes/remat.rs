@@ -1,4 +1,4 @@
-//! `nvptx-remat`: computes cheap values again where much is live, with statistics and traces.
+//! `nvptx-remat`: rematerialises cheap values at high pressure, with statistics and traces.
 
 use std::time::Instant;
 
@@ -14,12 +14,12 @@ pub(super) fn is_idle(config: &Config) -> bool {
     config.remat == Remat::Off
 }
 
-/// Whether only functions with more live words than registers concern the pass.
+/// Whether the pass concerns only functions with more live words than registers.
 pub(super) fn needs_many(config: &Config) -> bool {
     config.remat == Remat::Widened
 }
 
-/// How many registers a thread of the function may have.
+/// Returns how many registers a thread of the function may have.
 fn registers(function: &Function, context: &RunContext) -> u32 {
     let bounds = function.kernel().copied().unwrap_or_default();
     Architecture::by_name(&context.target)
@@ -27,7 +27,7 @@ fn registers(function: &Function, context: &RunContext) -> u32 {
         .map_or(MAX_REGISTERS, |limit| limit.registers)
 }
 
-/// Runs the pass. A function in SSA form is left alone: the coalescer is still to come.
+/// Runs the pass. A function in SSA form is left alone, because the coalescer runs later.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa {
         return Ok(PassOutput::unchanged(function));
@@ -41,8 +41,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     output.stats.lap("remat", start);
     let wanted = context.config.trace;
     let told = format!(
-        "{values} values computed again, {extended} registers kept longer for it, {bits} predicates kept as bits, {added:+} \
-         instructions\n"
+        "{values} values rematerialised, {extended} registers extended for them, {bits} predicates kept as bits, \
+         {added:+} instructions\n"
     );
     log::debug!("{REMAT} of '{}': {}", function.name(), told.trim_end());
     let own = if wanted.contains(Trace::REMAT) { told } else { String::new() };

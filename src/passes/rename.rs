@@ -1,4 +1,4 @@
-//! `nvptx-rename`: gives registers as few names as they need, with statistics and traces.
+//! `nvptx-rename`: minimises the number of register names, with statistics and traces.
 
 use std::time::Instant;
 
@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::function::Function;
 use crate::rename::{Outcome, rename};
 
-/// Runs the pass. A function in SSA form is left alone: its registers have one definition each until PHI elimination.
-/// So is one whose options say so: the pass is in the pipeline for all.
+/// Runs the pass. A function in SSA form is left alone: its registers have one definition each until PHI elimination. A
+/// function is also left alone if its options disable the pass, because the pass is in the pipeline for all functions.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa || !context.config.rename {
         return Ok(PassOutput::unchanged(function));

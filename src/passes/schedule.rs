@@ -13,7 +13,7 @@ pub(super) fn is_idle(config: &Config) -> bool {
     changes_nothing(config.order, config.order_seed)
 }
 
-/// Runs the pass. A function in SSA form is left alone: two-address lowering and the coalescer are still to come.
+/// Runs the pass. A function in SSA form is left alone, because two-address lowering and the coalescer run later.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa {
         return Ok(PassOutput::unchanged(function));

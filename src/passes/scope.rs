@@ -1,4 +1,4 @@
-//! How much of a function a pass reads.
+//! The part of a function that a pass reads.
 
 use std::borrow::Cow;
 
@@ -8,34 +8,34 @@ use crate::function::assembly::may_access_shared;
 use crate::function::simd_video::may_be_in;
 use crate::spill::remat::LONG;
 
-/// How much of a function a pass reads: a view need have no more.
+/// The part of a function that a pass reads: a view needs no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// It leaves the function as it is.
+    /// Nothing: the pass leaves the function unchanged.
     Nothing,
-    /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a
-    /// register that a PHI names. Other registers may lack their definition.
+    /// PHIs, terminators, the first instruction after the PHIs and the last instruction of each block, and all operands
+    /// with registers of PHIs. Other registers may lack their definition.
     Phis,
-    /// All of it.
+    /// The whole function.
     Whole,
 }
 
-/// What a function has, counted without a view of it.
+/// Counts of a function's contents, taken without a view.
 #[derive(Clone, Debug, Default)]
 pub struct Census<'a> {
-    /// The instructions. What describes a variable is none, so that -g changes nothing.
+    /// Instructions. Debug instructions do not count, so that -g changes nothing.
     pub instructions: u64,
-    /// The PHIs among them.
+    /// PHIs among them.
     pub phis: u64,
-    /// Those that access shared memory, without inline assembly, which says in its text what it accesses.
+    /// Accesses to shared memory, without inline assembly, whose text has its accesses.
     pub shared_accesses: u64,
-    /// The blocks that end in two jumps.
+    /// Blocks that end in two jumps.
     pub two_jumps: u64,
-    /// The texts of inline assembly.
+    /// Texts of inline assembly.
     pub assembly: Vec<Cow<'a, str>>,
 }
 
-/// Whether the pass of that name leaves every function as it is.
+/// Whether the pass with a name leaves every function unchanged.
 pub fn is_idle(name: &str, config: &Config) -> bool {
     match name {
         SIMD_VIDEO => !config.simd_video,
@@ -49,7 +49,7 @@ pub fn is_idle(name: &str, config: &Config) -> bool {
     }
 }
 
-/// What the pass of that name reads of a function. The census is taken only where it matters.
+/// Returns the part of a function that the pass with a name reads. The census is taken only if it matters.
 pub fn scope<'a>(name: &str, config: &Config, census: impl FnOnce() -> Census<'a>) -> Scope {
     if is_idle(name, config) {
         return Scope::Nothing;
@@ -74,8 +74,7 @@ pub fn scope<'a>(name: &str, config: &Config, census: impl FnOnce() -> Census<'a
     }
 }
 
-/// Whether something beside the pass itself reads the function: the checker, whoever counts its instructions, or a
-/// trace.
+/// Whether another reader than the pass needs the function: the checker, statistics, or a trace.
 fn shows_the_function(config: &Config) -> bool {
     let checks = config.verify || config.verify_coalescing;
     let counts = config.stats.is_some();
@@ -101,7 +100,7 @@ mod tests {
         Census { assembly: vec!["mov.b32 $0, $1;".into(), text.into()], ..none() }
     }
 
-    /// A pass reads a function that has what concerns it, and nothing of others.
+    /// A pass reads a function that has code for it, and nothing of other functions.
     #[test]
     fn what_concerns_a_pass() {
         assert_eq!(of(CSSA, "", none()), Scope::Nothing);
@@ -124,7 +123,7 @@ mod tests {
         }
     }
 
-    /// What is short holds little: rematerialisation where more is live than fits does not look at it.
+    /// A short function has few live words: rematerialisation above the limit does not read it.
     #[test]
     fn short_functions() {
         let long = |instructions| Census { instructions, ..none() };
@@ -133,7 +132,7 @@ mod tests {
         assert_eq!(of(REMAT, "remat=peaks", none()), Scope::Whole);
     }
 
-    /// Where nothing depends on it, no census is taken.
+    /// If no decision depends on it, no census is taken.
     #[test]
     fn the_census_is_taken_where_it_matters() {
         let taken = |name, parameters| {

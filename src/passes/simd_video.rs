@@ -1,4 +1,4 @@
-//! `nvptx-simd-video`: computes SIMD video instructions in others, in LLVM's inline assembly and in PTX.
+//! `nvptx-simd-video`: replaces SIMD video instructions by faster instructions, in LLVM's inline assembly and in PTX.
 
 use std::time::Instant;
 
@@ -32,8 +32,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-/// What the pass makes of a function of PTX, and how many statements change. It needs no view: a statement becomes a scope
-/// that reads and writes the same registers.
+/// Returns the pass's patch of a PTX function, and the number of changed statements. It needs no view: a statement
+/// becomes a scope that reads and writes the same registers.
 pub(super) fn of_body(module: &Module<'_>, body: &Body, target: &str, config: &Config) -> (Patch, usize) {
     if is_idle(config, target) {
         return (Patch::default(), 0);
@@ -41,8 +41,8 @@ pub(super) fn of_body(module: &Module<'_>, body: &Body, target: &str, config: &C
     module.replace_instructions(body, &expanded)
 }
 
-/// Whether the pass does nothing, whatever the function. It needs `lop3`: sm_50 has it from PTX 4.3 on, and LLVM writes 4.0 for
-/// sm_50. Every version of PTX that knows sm_60 has it.
+/// Whether the pass does nothing, whatever the function. It needs `lop3`, which sm_50 has from PTX 4.3 on, but LLVM
+/// writes 4.0 for sm_50. Every version of PTX with sm_60 has it.
 fn is_idle(config: &Config, target: &str) -> bool {
     !config.simd_video || processor_number(target).is_none_or(|number| number < 60)
 }

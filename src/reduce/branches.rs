@@ -1,15 +1,15 @@
-//! Guards: branches that are always taken, and instructions that always run.
+//! Removes guards: branches are always taken, and instructions always execute.
 
 use super::minimise::Edit;
 use super::statements::{bare, instructions};
 use crate::ptx::Module;
 
-/// With each branch under a predicate taken in any case.
+/// Removes the predicate of each branch.
 pub(super) fn taken(module: &Module<'_>) -> Vec<Edit> {
     without_guards(module, true)
 }
 
-/// With each other instruction under a predicate run in any case.
+/// Removes the predicate of each other instruction.
 pub(super) fn unguarded(module: &Module<'_>) -> Vec<Edit> {
     without_guards(module, false)
 }

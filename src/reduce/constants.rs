@@ -1,4 +1,4 @@
-//! Numbers in operands that become smaller.
+//! Replaces numbers in operands by smaller ones.
 
 use super::minimise::Edit;
 use super::statements::instructions;
@@ -16,7 +16,7 @@ pub(super) fn halved(module: &Module<'_>) -> Vec<Edit> {
     with(module, |value| (value > 2).then_some(value / 2))
 }
 
-/// With each integer as a function gives it.
+/// Replaces each integer by the result of a function.
 fn with(module: &Module<'_>, change: fn(u64) -> Option<u64>) -> Vec<Edit> {
     let text = module.file().text();
     let mut edits = Vec::new();

@@ -1,13 +1,14 @@
-//! Fewer blocks and threads, and smaller arguments.
+//! Reduces blocks, threads and arguments.
 
 use super::candidate::Candidate;
 
-/// Sizes of a block or grid along an axis, from the smallest on.
+/// Sizes of a block or grid along an axis, in ascending order.
 const SIZES: [u32; 8] = [1, 2, 4, 8, 32, 64, 128, 256];
-/// The most bytes of an argument that is taken for an integer.
+/// Most bytes of an argument that counts as an integer.
 const INTEGER: usize = 8;
 
-/// The same candidate with as few blocks and threads, and as small integers, as it still shows it with.
+/// Returns the candidate with the fewest blocks and threads, and the smallest integers, with which it still passes the
+/// test.
 pub(super) fn smaller(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     for axis in 0..3 {
         for of_block in [false, true] {
@@ -29,7 +30,7 @@ pub(super) fn smaller(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> b
     best
 }
 
-/// With zero, one, or half of an argument, again and again.
+/// Replaces an argument by zero, one, or half of it, repeatedly.
 fn smaller_argument(mut best: Candidate, number: usize, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     loop {
         let Some(Some(bytes)) = best.launch.arguments.get(number) else { return best };
@@ -37,7 +38,7 @@ fn smaller_argument(mut best: Candidate, number: usize, test: &mut dyn FnMut(&Ca
             return best;
         }
         let value = bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
-        // The addresses of buffers stay as they are.
+        // The addresses of buffers stay.
         if value >= 1 << 32 {
             return best;
         }

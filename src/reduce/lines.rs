@@ -1,11 +1,12 @@
-//! What computes nothing: debug information, directives, labels and declarations, white space and comments.
+//! Removes text that computes nothing: debug information, directives, labels and declarations, white space and
+//! comments.
 
 use super::minimise::Edit;
 use super::statements::{bare, whole};
 use crate::ptx::Token;
 use crate::ptx::{Module, Parts, StatementKind, TokenKind};
 
-/// Without source lines, files and sections.
+/// Removes source lines, files and sections.
 pub(super) fn debug_information(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let is_debug = |statement: &_| match file.statements().kind(*statement) {
@@ -16,12 +17,12 @@ pub(super) fn debug_information(module: &Module<'_>) -> Vec<Edit> {
     file.statements().ids().filter(is_debug).map(|statement| Edit::delete(whole(file, statement))).collect()
 }
 
-/// Without labels.
+/// Removes labels.
 pub(super) fn labels(module: &Module<'_>) -> Vec<Edit> {
     of_kinds(module, &[StatementKind::Label, StatementKind::Targets])
 }
 
-/// Without declarations of registers and variables.
+/// Removes declarations of registers and variables.
 pub(super) fn declarations(module: &Module<'_>) -> Vec<Edit> {
     of_kinds(module, &[StatementKind::Variable, StatementKind::CallPrototype])
 }
@@ -32,7 +33,7 @@ fn of_kinds(module: &Module<'_>, kinds: &[StatementKind]) -> Vec<Edit> {
     found.map(|statement| Edit::delete(whole(file, statement))).collect()
 }
 
-/// Without pragmas, other directives, and those in the heads of functions.
+/// Removes pragmas and other directives, including those in the heads of functions.
 pub(super) fn directives(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let text = file.text();
@@ -53,7 +54,7 @@ pub(super) fn directives(module: &Module<'_>) -> Vec<Edit> {
     edits
 }
 
-/// The text with each statement on a line of its own, and without comments.
+/// Returns the text with each statement on a line of its own, without comments.
 pub(super) fn tidy(module: &Module<'_>) -> String {
     let file = module.file();
     let mut out = String::new();

@@ -1,8 +1,9 @@
-//! Which edits of a list hold: all of them, or halves, quarters and so on of them, each on top of those that were found to hold.
+//! Finds the edits of a list that can be made: all of them, or halves, quarters and so on, each in addition to the
+//! edits that were accepted before.
 
 use std::ops::Range;
 
-/// A part of a text, and what stands there instead.
+/// A part of a text, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
@@ -15,8 +16,8 @@ impl Edit {
     }
 }
 
-/// The text with as many of the edits as hold together. Edits are in order and do not overlap; one that overlaps an earlier
-/// one is left out. O(edits · log) tests.
+/// Returns the text with as many accepted edits as possible. Edits are in order and do not overlap; an edit that
+/// overlaps an earlier one is skipped. O(edits · log) tests.
 pub(super) fn minimise(text: &str, edits: &[Edit], test: &mut dyn FnMut(&str) -> bool) -> String {
     let mut own: Vec<&Edit> = Vec::new();
     for edit in edits {
@@ -29,7 +30,7 @@ pub(super) fn minimise(text: &str, edits: &[Edit], test: &mut dyn FnMut(&str) ->
     let mut best = text.to_owned();
     let mut size = own.len();
     while size > 0 {
-        // From the end: what stands there is needed by nothing behind it.
+        // From the end: text there is not needed by later text.
         let mut end = own.len();
         while end > 0 {
             let start = end.saturating_sub(size);
@@ -63,7 +64,7 @@ fn edited(text: &str, edits: &[&Edit], holds: &[bool]) -> String {
 mod tests {
     use super::*;
 
-    /// Every edit that holds alone is made, in any number, and none that does not.
+    /// If every edit is accepted or refused on its own, exactly the accepted edits are made, in any number.
     #[test]
     fn all_that_hold() {
         let text: String = (0..64).map(|number| if number % 7 == 3 { 'x' } else { 'a' }).collect();
@@ -77,7 +78,7 @@ mod tests {
         assert!(asked < 130, "{asked}");
     }
 
-    /// An edit that overlaps an earlier one is left out, and one that changes nothing is not tried.
+    /// An edit that overlaps an earlier one is skipped, and an edit that changes nothing is not tried.
     #[test]
     fn overlapping() {
         let edits = [Edit::delete(0..2), Edit::delete(1..3), Edit { range: 3..4, with: "d".into() }];

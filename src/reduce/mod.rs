@@ -1,13 +1,15 @@
-//! The smallest text that still shows something: a text of PTX and its launch are made smaller, as long as a test says that
-//! what is looked for is still there (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002).
+//! Reduces test cases: a PTX module and its launch are made smaller, as long as a test still passes (Zeller and
+//! Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002).
 //!
-//! A step is a list of edits of the text, each of which can be made without the others; [`minimise`] makes as many as it can.
-//! In the order of the files:
-//! * [`candidate`]: a text and its launch; [`minimise`]: which edits of a list hold;
-//! * [`lines`]: debug information, directives, labels and declarations that nothing needs; [`statements`]: instructions;
+//! A step is a list of independent edits of the text; [`minimise`] makes as many of them as it can. In the order of the
+//! files:
+//! * [`candidate`]: a PTX module and its launch; [`minimise`]: the edits of a list that can be made;
+//! * [`lines`]: debug information, directives, labels and declarations that are not needed; [`statements`]:
+//!   instructions;
 //! * [`values`]: instructions that become a copy of an operand or a constant; [`branches`]: guards and branches;
-//! * [`moves`]: registers that become one;
-//! * [`constants`]: numbers that become smaller; [`registers`]: fewer declared; [`parameters`]: parameters that become constants; [`launch`]: fewer threads.
+//! * [`moves`]: registers that are merged;
+//! * [`constants`]: smaller numbers; [`registers`]: fewer declarations; [`parameters`]: parameters that become
+//!   constants; [`launch`]: fewer threads.
 
 mod branches;
 mod candidate;
@@ -31,7 +33,7 @@ use minimise::Edit;
 /// A list of edits of a text.
 type Step = fn(&Module<'_>) -> Vec<Edit>;
 
-/// The steps, in the order in which they are tried again and again: what takes away most comes first.
+/// The steps, in the order in which they are repeated: the step that removes most comes first.
 const STEPS: [(&str, Step); 15] = [
     ("debug information", lines::debug_information),
     ("instructions", statements::deletions),
@@ -50,8 +52,9 @@ const STEPS: [(&str, Step); 15] = [
     ("registers in lists", registers::unnamed),
 ];
 
-/// Makes a text and its launch smaller. `test` says whether a candidate still shows what is looked for: it has to be so of
-/// the first one. It is asked O(statements · log) times in each round, and as long as a round makes the text smaller.
+/// Reduces a PTX module and its launch. `test` returns whether a candidate still shows the searched behaviour; the
+/// first candidate must. It is called O(statements · log) times in each round, and rounds are repeated while the text
+/// becomes smaller.
 pub fn reduce(first: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     let mut best = first;
     if let Some(slice) = best.slice(kernel).filter(|slice| test(slice)) {
@@ -80,7 +83,7 @@ pub fn reduce(first: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -
     }
 }
 
-/// The candidate with each statement on a line of its own, if that shows it, too.
+/// Returns the candidate with each statement on a line of its own, if that passes the test, too.
 fn tidied(candidate: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     let Ok(module) = candidate.module() else { return candidate };
     let tidy = Candidate { text: lines::tidy(&module), launch: candidate.launch.clone() };

@@ -1,11 +1,11 @@
-//! Moves between registers, whose result becomes another name of their source.
+//! Removes moves between registers: the source replaces the result.
 
 use super::candidate::Candidate;
 use super::registers::Registers;
 use super::statements::{bare, instructions};
 use crate::ptx::{Operand, Token, TokenKind};
 
-/// The candidate without moves that it still shows it without: the source stands wherever the result stood.
+/// Returns the candidate without the moves that the test does not need: the source replaces the result everywhere.
 pub(super) fn forwarded(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     let mut number = 0;
     while let Some(tried) = without(&best, number) {
@@ -18,7 +18,7 @@ pub(super) fn forwarded(mut best: Candidate, test: &mut dyn FnMut(&Candidate) ->
     best
 }
 
-/// The candidate without the move of a number; `None` where there are fewer.
+/// Returns the candidate without the move with a number; `None` if there are fewer moves.
 fn without(candidate: &Candidate, number: usize) -> Option<Candidate> {
     let module = candidate.module().ok()?;
     let (file, registers) = (module.file(), Registers::new(&module));

@@ -1,4 +1,4 @@
-//! Parameters that the text knows: a load of one becomes a constant, and a parameter that nothing loads goes.
+//! Removes parameters: a load of a known parameter becomes a constant, and a parameter without loads is removed.
 
 use super::candidate::Candidate;
 use super::statements::{bare, instructions};
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::ptx::{Declaration, Module, Operand, Token, TokenKind};
 
-/// The same candidate with its parameters' values in the text, and without parameters that nothing names.
+/// Returns the candidate with its parameters' values in the text, and without unreferenced parameters.
 pub(super) fn known(mut best: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     for tried in with_constants(&best, kernel) {
         let tried = Candidate { text: tried, launch: best.launch.clone() };
@@ -25,7 +25,7 @@ pub(super) fn known(mut best: Candidate, kernel: &str, test: &mut dyn FnMut(&Can
     best
 }
 
-/// The names of a kernel's parameters, each with the bytes of its declaration.
+/// Returns the names of a kernel's parameters, each with the byte range of its declaration.
 fn parameters<'a>(module: &Module<'a>, kernel: &str) -> Option<Vec<(&'a str, Range<usize>)>> {
     let file = module.file();
     let text = file.text();
@@ -40,7 +40,7 @@ fn parameters<'a>(module: &Module<'a>, kernel: &str) -> Option<Vec<(&'a str, Ran
     declarations.iter().map(range).collect()
 }
 
-/// The text with the loads of a parameter replaced by its value: all parameters, then each.
+/// Returns texts in which the loads of parameters are replaced by their values: first of all parameters, then of each.
 fn with_constants(candidate: &Candidate, kernel: &str) -> Vec<String> {
     let Ok(module) = candidate.module() else { return Vec::new() };
     let file = module.file();
@@ -56,7 +56,7 @@ fn with_constants(candidate: &Candidate, kernel: &str) -> Vec<String> {
         let Some(Some(bytes)) = candidate.launch.arguments.get(number) else { continue };
         let value = bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         let bits = 8 * bytes.len();
-        // The addresses of buffers are no constants: a GPU has others.
+        // The addresses of buffers are not constant: they differ between GPUs.
         if matches!(bits, 16 | 32 | 64) && value < 1 << 32 {
             loads.push((number, bare(file, id), format!("mov.b{bits} {}, {value};", text.str(to.word))));
         }
@@ -76,7 +76,7 @@ fn with_constants(candidate: &Candidate, kernel: &str) -> Vec<String> {
     if loads.is_empty() { Vec::new() } else { std::iter::once(with(&|_| true)).chain(each).collect() }
 }
 
-/// The candidate without a parameter that nothing in the kernel names.
+/// Returns the candidate without a parameter that the kernel does not reference.
 fn without(candidate: &Candidate, kernel: &str, number: usize) -> Option<Candidate> {
     let module = candidate.module().ok()?;
     let text = module.file().text();
@@ -87,7 +87,7 @@ fn without(candidate: &Candidate, kernel: &str, number: usize) -> Option<Candida
         return None;
     }
     let bytes = candidate.text.as_bytes();
-    // The comma behind it goes with it, or the one ahead of the last.
+    // The comma after it is removed, too, or the comma before the last parameter.
     let behind = candidate.text[range.end..].find(|character: char| !character.is_whitespace())? + range.end;
     let range = if bytes.get(behind) == Some(&b',') {
         range.start..behind + 1

@@ -1,4 +1,4 @@
-//! The types of registers, and declarations of fewer of them.
+//! The types of registers, and smaller declarations of registers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::minimise::Edit;
 use super::statements::instructions;
 use crate::ptx::{Module, Parts, Token, TokenKind};
 
-/// The types of the registers of a file, by the names that declarations give. A name of a family is without its number.
+/// The types of the registers of a file, by the names in declarations. The name of a family has no number.
 pub(super) struct Registers<'a> {
     types: BTreeMap<&'a str, &'a str>,
 }
@@ -28,13 +28,13 @@ impl<'a> Registers<'a> {
         Self { types }
     }
 
-    /// The type of a register: `.b32`, `.pred`.
+    /// Returns the type of a register: `.b32`, `.pred`.
     pub(super) fn ty(&self, name: &str) -> Option<&'a str> {
         let family = name.trim_end_matches(|character: char| character.is_ascii_digit());
         self.types.get(name).or_else(|| self.types.get(family)).copied()
     }
 
-    /// The bits of a register; those of a predicate are one.
+    /// Returns the width of a register in bits; 1 for a predicate.
     pub(super) fn bits(&self, name: &str) -> Option<u32> {
         match self.ty(name)? {
             ".pred" => Some(1),
@@ -43,7 +43,7 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// With no more registers in a declaration than are named.
+/// Reduces declarations of families to the registers that are referenced.
 pub(super) fn shortened(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let text = file.text();
@@ -69,7 +69,7 @@ pub(super) fn shortened(module: &Module<'_>) -> Vec<Edit> {
     edits
 }
 
-/// Without the registers in a list of declarations that nothing names.
+/// Removes unreferenced registers from lists of declarations.
 pub(super) fn unnamed(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let text = file.text();
@@ -106,7 +106,7 @@ pub(super) fn has_unset(module: &Module<'_>) -> bool {
         let mut results = Vec::new();
         instruction.results(text).for_each(|operand| operand.add_words(&mut results));
         let results: Vec<&str> = results.into_iter().map(|word| text.str(word)).collect();
-        // A result that is a source, too, stands twice.
+        // An operand that is both result and source occurs twice.
         let mut left = results.clone();
         for name in words.map(|word| text.str(word)).filter(|name| registers.ty(name).is_some()) {
             match left.iter().position(|result| *result == name) {

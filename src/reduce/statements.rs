@@ -1,23 +1,23 @@
-//! Instructions that nothing needs.
+//! Removes instructions.
 
 use std::ops::Range;
 
 use super::minimise::Edit;
 use crate::ptx::{File, Instruction, Module, Parts, Statement, StatementKind};
 
-/// The bytes of a statement with the white space ahead of it.
+/// Returns the byte range of a statement, including the white space before it.
 pub(super) fn whole(file: &File<'_>, statement: Statement) -> Range<usize> {
     let (text, statements) = (file.text(), file.statements());
     text.start(statements.first(statement))..text.start(statements.end(text, statement))
 }
 
-/// The bytes of a statement without the white space ahead of it.
+/// Returns the byte range of a statement, without the white space before it.
 pub(super) fn bare(file: &File<'_>, statement: Statement) -> Range<usize> {
     let (text, statements) = (file.text(), file.statements());
     text.start(text.skip_trivia(statements.first(statement)))..text.start(statements.end(text, statement))
 }
 
-/// All instructions of all functions, in order.
+/// Returns the instructions of all functions, in order.
 pub(super) fn instructions<'m>(module: &'m Module<'_>) -> impl Iterator<Item = (Statement, Instruction)> + 'm {
     let file = module.file();
     let all = module.bodies().iter().flat_map(|body| body.ids());
@@ -29,8 +29,8 @@ pub(super) fn instructions<'m>(module: &'m Module<'_>) -> impl Iterator<Item = (
     })
 }
 
-/// Without each instruction but those that end a function. A register that nothing sets any more is undefined, and a test
-/// finds that.
+/// Removes each instruction, except the ones that end a function. A register that is no longer written becomes
+/// undefined, and a test detects that.
 pub(super) fn deletions(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let is_end = |instruction: &Instruction| {

@@ -1,11 +1,11 @@
-//! Instructions whose result is a constant instead, or one of their operands.
+//! Replaces instructions by a move of a constant, or of one of their operands.
 
 use super::minimise::Edit;
 use super::registers::Registers;
 use super::statements::{bare, instructions};
 use crate::ptx::{Instruction, Module, Operand, Text};
 
-/// The register that an instruction without a predicate writes.
+/// Returns the register that an instruction without a predicate writes.
 fn result<'a>(text: &Text<'a>, instruction: &Instruction) -> Option<&'a str> {
     let mut results = instruction.results(text);
     match (results.next()?, results.next()) {
@@ -14,7 +14,7 @@ fn result<'a>(text: &Text<'a>, instruction: &Instruction) -> Option<&'a str> {
     }
 }
 
-/// With zero in place of each result.
+/// Replaces each result by zero.
 pub(super) fn constants(module: &Module<'_>) -> Vec<Edit> {
     let (file, registers) = (module.file(), Registers::new(module));
     let edit = |(id, instruction): (_, Instruction)| {
@@ -29,7 +29,7 @@ pub(super) fn constants(module: &Module<'_>) -> Vec<Edit> {
     instructions(module).filter_map(edit).collect()
 }
 
-/// Whether there is nothing simpler.
+/// Whether the instruction cannot be simpler.
 fn is_move_of_number(text: &Text<'_>, instruction: &Instruction) -> bool {
     match text.str(instruction.word) {
         "mov" => matches!(instruction.operands.as_slice(), [_, Operand::Number(_)]),
@@ -38,17 +38,17 @@ fn is_move_of_number(text: &Text<'_>, instruction: &Instruction) -> bool {
     }
 }
 
-/// With the first operand of the result's size in place of each result.
+/// Replaces each result by the first operand of its size.
 pub(super) fn first_operands(module: &Module<'_>) -> Vec<Edit> {
     copies(module, |mut operands| operands.next())
 }
 
-/// With the last operand of the result's size in place of each result.
+/// Replaces each result by the last operand of its size.
 pub(super) fn last_operands(module: &Module<'_>) -> Vec<Edit> {
     copies(module, |operands| operands.last())
 }
 
-/// Registers that an instruction reads, of the size of its result.
+/// The registers of the result's size that an instruction reads.
 type Operands<'o, 'a> = Box<dyn Iterator<Item = &'a str> + 'o>;
 
 fn copies(module: &Module<'_>, choose: for<'o, 'a> fn(Operands<'o, 'a>) -> Option<&'a str>) -> Vec<Edit> {

@@ -1,7 +1,8 @@
 //! Register reduction from the end of a region to its start.
 //!
-//! As LLVM's `list-burr` does on its selection graph: of the nodes that nobody still has to come behind, the one goes
-//! last that makes the fewest words live above it. A look-ahead of one step sees what then can follow.
+//! The method is that of LLVM's `list-burr` on its selection graph. Of the nodes whose successors are all placed, the
+//! node that makes the fewest words live above it is placed last. A look-ahead of one step takes the next node into
+//! account.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +13,7 @@ use super::region::{Region, ScheduledValue};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
-/// How many of the best are looked at closely.
+/// Number of the best candidates that are examined with the look-ahead.
 const CANDIDATES: usize = 8;
 
 /// The fewest live words, from the end.
@@ -31,19 +32,19 @@ impl Order for BottomUp {
     }
 }
 
-/// What a node changes, the better the less: words that get live above it, then what it takes to compute it, then the
-/// later in the code.
+/// Rank of a node; less is better: words that become live above the node, then the registers that computing it takes,
+/// then the later position in the code.
 type Rank = (i32, u32, Reverse<Node>);
 
 struct List<'a> {
     region: &'a Region<'a>,
     needs: IndexVec<Node, u32>,
-    /// What is read below.
+    /// Whether a value is read below.
     is_live: IndexVec<ScheduledValue, bool>,
-    /// How many must still come behind a node.
+    /// Number of nodes that must still be placed after a node.
     waits_for: IndexVec<Node, u32>,
     is_done: IndexVec<Node, bool>,
-    /// Ready, with the rank that each had; a node whose rank has become better stands here again.
+    /// Ready nodes, each with its rank at insertion. A node whose rank has improved is inserted again.
     ready: BinaryHeap<Reverse<(Rank, Node)>>,
 }
 
@@ -64,7 +65,8 @@ impl<'a> List<'a> {
         list
     }
 
-    /// Words that get live above a node, less those that it defines. It only falls once a node is ready.
+    /// Returns the words that become live above a node, minus the words that it defines. For a ready node, this value
+    /// only falls.
     fn change(&self, node: Node) -> i32 {
         let words = |value: &&ScheduledValue| self.region.values[**value].words;
         let starts = self.region.reads.of(node).iter().filter(|&&value| !self.is_live[value]);
@@ -80,7 +82,8 @@ impl<'a> List<'a> {
         self.ready.push(Reverse((self.rank(node), node)));
     }
 
-    /// The best, looking one step ahead: what frees words next is worth as much as what frees them now.
+    /// Returns the best node with a look-ahead of one step: words that the next node frees count as much as words that
+    /// this node frees.
     fn next(&mut self) -> Option<Node> {
         let mut candidates: Vec<(Rank, Node)> = Vec::with_capacity(CANDIDATES);
         while candidates.len() < CANDIDATES {
@@ -96,10 +99,10 @@ impl<'a> List<'a> {
         best
     }
 
-    /// The least change of a node that can go once `node` has; 0 where there is none.
+    /// Returns the least change of a node that becomes ready after `node`; 0 if there is none.
     fn best_behind(&self, node: Node) -> i32 {
         let definitions = self.region.reads.of(node).iter().filter_map(|&value| self.region.values[value].definition);
-        // What the node reads is live then.
+        // The values that the node reads are live then.
         let change = |definition: Node| {
             let reads = |value: &ScheduledValue| self.region.reads.of(node).contains(value);
             let ends = self.region.writes.of(definition).iter();
@@ -119,7 +122,7 @@ impl<'a> List<'a> {
             if std::mem::replace(&mut self.is_live[value], true) {
                 continue;
             }
-            // Those that read it too make it live no more.
+            // Other readers of the value no longer make it live.
             for &reader in region.readers.of(value) {
                 region.step();
                 if !self.is_done[reader] && self.waits_for[reader] == 0 {

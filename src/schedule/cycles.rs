@@ -1,4 +1,4 @@
-//! How long a function takes at least.
+//! A lower bound of a function's duration.
 
 use super::facts::Facts;
 use super::region::{Region, regions};
@@ -8,10 +8,10 @@ use crate::function::Function;
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// Cycles that a warp which has the machine to itself takes for one run of a function that has left SSA form: in each
-/// stretch of a block the longest chain of instructions that read each other's results, by the latencies of the machine
-/// model, or a cycle for each instruction where that is more; weighted by how often blocks run. What it calls counts as
-/// one instruction. O(n log n) in the operands and dependences.
+/// Returns the cycles that one warp alone on the machine takes to execute a function that has left SSA form. For each
+/// stretch of a block, the cycles are those of the longest chain of instructions that read each other's results, by the
+/// latencies of the machine model, or one cycle for each instruction if that is more. Stretches are weighted by block
+/// frequency. A call counts as one instruction. O(n log n) in the operands and dependences.
 pub fn estimated_cycles(function: &Function, classification: &Classification) -> f64 {
     let facts = Facts::new(function, classification);
     let cfg = Cfg::new(function);
@@ -29,8 +29,8 @@ pub fn estimated_cycles(function: &Function, classification: &Classification) ->
     total
 }
 
-/// Cycles until the last result of a region is there. Only who reads a result waits for it: registers that are written
-/// again have other names in the machine.
+/// Returns the cycles until the last result of a region is available. Only readers of a result wait for it: registers
+/// that are written again are different registers in the machine.
 fn longest_chain(region: &Region<'_>) -> u32 {
     let mut done = IndexVec::filled(0, region.kinds.len());
     for node in region.nodes() {
@@ -46,7 +46,7 @@ mod tests {
     use crate::function::Function;
     use crate::target::Classification;
 
-    /// Two loads that wait for nothing take the time of one, a chain takes that of all, and a loop that of its turns.
+    /// Two independent loads take the time of one, a chain takes the sum, and a loop the sum of its iterations.
     #[test]
     fn chains() {
         let cycles = |frequency: &str, body: &str| {

@@ -1,4 +1,4 @@
-//! What ends the life of values as early as it can, the rest on demand.
+//! Places the last readers of values as early as possible, and other nodes on demand.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,12 +9,12 @@ use super::live::LiveWords;
 use super::region::{Kind, Region, ScheduledValue};
 use crate::analysis::{Node, PendingNodes};
 
-/// A function of values whose last reader it is goes as soon as they are there, alone or with its only reader behind
-/// it, unless more words are live then than before; everything else goes as late as its first reader, or what has
-/// effects, lets it.
+/// A pure node that is the last reader of values is placed as soon as these values are available, alone or together
+/// with its only reader, unless more words are live afterwards than before. Every other node is placed as late as its
+/// first reader, or a node with effects, allows.
 ///
-/// Orders on demand alone leave the sums of a loop to its end, where nobody in the loop asks for them: all that is
-/// loaded for them is held until then, if the loads must keep their order.
+/// Pure orders on demand leave the sums of a loop to its end, because no instruction in the loop reads them. If the
+/// loads must keep their order, all of their values are then live until the end.
 pub(super) struct Eager;
 
 impl Order for Eager {
@@ -22,7 +22,7 @@ impl Order for Eager {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
         let mut list = List::new(region);
         let effects = region.nodes().filter(|&node| region.kinds[node] == Kind::Effect);
-        // Everything is read by one of these, or by what has effects.
+        // Each node is read by one of these nodes, or by a node with effects.
         let last = region.nodes().filter(|&node| region.graph.successors.of(node).is_empty());
         let by_need = by_need(region);
         ask(region, effects.chain(last), by_need, |node| list.place_on_demand(node));
@@ -30,14 +30,14 @@ impl Order for Eager {
     }
 }
 
-/// How many edges two nodes have at most, as far as that is looked for: each operand is one.
+/// Most edges between two nodes that are searched for: each operand is one edge.
 const MOST_EDGES: u32 = 4;
 
 struct List<'a> {
     region: &'a Region<'a>,
     pending: PendingNodes,
     live: LiveWords<'a>,
-    /// Nodes that may have become such that end values at no cost, in the order of the code.
+    /// Nodes that may have become able to end values at no cost, in the order of the code.
     offered: BinaryHeap<Reverse<Node>>,
     order: Vec<Node>,
 }
@@ -52,7 +52,7 @@ impl<'a> List<'a> {
         list
     }
 
-    /// Places what is asked for, unless it was in a hurry, and all that has become eager with it.
+    /// Places a demanded node, unless it was placed eagerly, and all nodes that become eager with it.
     fn place_on_demand(&mut self, node: Node) {
         self.place(node);
         self.place_offered();
@@ -64,7 +64,8 @@ impl<'a> List<'a> {
             if self.is_eager(node, None) {
                 self.place(node);
             } else if let Some(next) = self.eager_reader(node) {
-                // At once: of many such pairs the first halves would all be held until the last of them is there.
+                // The pair is placed at once: if there are many pairs, all of their first halves would otherwise be
+                // live until the last of them is placed.
                 self.place(node);
                 self.place(next);
             }
@@ -80,7 +81,7 @@ impl<'a> List<'a> {
         order.push(node);
         live.place(node, |reader| offered.push(Reverse(reader)));
         offered.extend(freed.into_iter().map(Reverse));
-        // Whoever waits for one node alone may make that one eager.
+        // A node that waits for only one other node may make that node eager.
         let pending = &self.pending;
         for &successor in region.graph.successors.of(node) {
             if !(1..=MOST_EDGES).contains(&pending.waits_for(successor)) {
@@ -92,7 +93,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether a node can go, now or, if it is given, behind `also`, and ends values without more words live.
+    /// Whether a node is ready, possibly after `also`, and ends values without more live words.
     fn is_eager(&self, node: Node, also: Option<Node>) -> bool {
         let edges = also.map_or(0, |also| {
             self.region.graph.successors.of(also).iter().filter(|&&successor| successor == node).count() as u32
@@ -103,12 +104,12 @@ impl<'a> List<'a> {
         can_go && is_pure && before + self.live.change(node, also) <= 0 && self.live.ends_any(node, also)
     }
 
-    /// The only reader of what a node computes, where the two go together and end values without more words live.
+    /// Returns the only reader of a node's values, if the two nodes together end values without more live words.
     fn eager_reader(&self, node: Node) -> Option<Node> {
         if self.pending.is_taken(node) || self.pending.waits_for(node) > 0 || self.region.kinds[node] != Kind::Pure {
             return None;
         }
-        // What several read stays live behind each of them but the last.
+        // A value with several readers stays live after each of them but the last.
         let only_reader = |value: &ScheduledValue| match self.region.readers.of(*value) {
             &[reader] => Some(reader),
             _ => None,

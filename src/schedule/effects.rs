@@ -1,41 +1,41 @@
 //! The order that instructions with effects must keep.
 //!
-//! Two instructions keep their order where [`Effects::conflict`] says so, and what may fault stays behind what may end
-//! the thread ([`Effects::is_guarded_by`]): what the checker proves is what is kept here.
-//! It is enough to know, for each kind of conflict, what has come since the last of that kind, so that the edges stay
-//! linear in the instructions.
+//! Two instructions keep their order if [`Effects::conflict`] requires it, and an instruction that may fault stays
+//! after an instruction that may end the thread ([`Effects::is_guarded_by`]). These are the rules that the checker
+//! proves. For each kind of conflict, it suffices to track the instructions since the last of that kind, so the number
+//! of edges stays linear in the instructions.
 
 use crate::analysis::{Edges, Node};
 use crate::function::{Effects, MemorySpace};
 
-/// Reads and writes of one memory space since the last access that was ordered.
+/// Reads and writes of one memory space since the last ordered access.
 #[derive(Debug, Default)]
 struct Accesses {
     reads: Vec<Node>,
-    /// Per space of a writer, how many of `reads` come before its last write already.
+    /// For each space of a writer, how many of `reads` already precede its last write.
     held: [usize; MemorySpace::ALL.len()],
     last_write: Option<Node>,
 }
 
-/// Takes the instructions of a stretch in their order and makes the edges between those whose effects conflict.
+/// Takes the instructions of a stretch in their order and creates the edges between conflicting instructions.
 #[derive(Debug, Default)]
 pub(super) struct EffectOrder {
     barrier: Option<Node>,
     may_not_return: Option<Node>,
-    /// All that is not pure since then.
+    /// All impure nodes since the last barrier.
     since_barrier: Vec<Node>,
     convergent: Option<Node>,
     ordered: Option<Node>,
-    /// All that touches memory since then.
+    /// All memory accesses since the last ordered node.
     since_ordered: Vec<Node>,
     accesses: [Accesses; MemorySpace::ALL.len()],
 }
 
 impl EffectOrder {
-    /// Takes the next instruction. Amortised O(memory spaces).
+    /// Adds the next instruction. Amortised O(memory spaces).
     pub(super) fn next(&mut self, node: Node, effects: Effects, space: MemorySpace, edges: &mut Edges) {
         if effects.is_pure() {
-            // What may not return is a barrier, so that the last such one stands for all.
+            // An instruction that may not return is a barrier, so the last of these represents all.
             let guard = self.may_not_return.filter(|_| effects.contains(Effects::MAY_FAULT));
             guard.iter().for_each(|&earlier| edges.add(earlier, node));
             return;
@@ -76,7 +76,7 @@ impl EffectOrder {
             }
             accesses.last_write.iter().for_each(|&earlier| edges.add(earlier, node));
             if writes {
-                // Those before them come before the last write of the same space, which comes before this one.
+                // The reads before these precede the last write of the same space, which precedes this write.
                 let new = &accesses.reads[accesses.held[own]..];
                 new.iter().for_each(|&earlier| edges.add(earlier, node));
                 accesses.held[own] = accesses.reads.len();
@@ -95,7 +95,8 @@ mod tests {
     use super::*;
     use crate::index::EntityIndex;
 
-    /// Two instructions that conflict are held in their order, and no two are held that no chain of conflicts connects.
+    /// Two conflicting instructions keep their order, and no edge connects two instructions without a chain of
+    /// conflicts.
     #[test]
     fn holds_what_conflicts() {
         let kinds = [
@@ -137,7 +138,7 @@ mod tests {
         });
     }
 
-    /// Many reads of every space between many writes of every space make no more than a few edges each.
+    /// Many reads of every space between many writes of every space create no more than a few edges each.
     #[test]
     fn edges_are_linear() {
         let mut order = EffectOrder::default();

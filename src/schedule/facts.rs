@@ -1,4 +1,4 @@
-//! What all regions of a function are made from.
+//! Analyses that all regions of a function share.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +6,17 @@ use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::function::{Effects, Function, Inst, Operand, Role, VReg, Value};
 use crate::target::{Asynchrony, Classification, Purity, asynchrony, is_fragment};
 
-/// What is known of a function before any of its regions is looked at.
+/// Analyses of a function before any of its regions is built.
 pub(super) struct Facts<'a> {
     /// The function, out of SSA form.
     pub(super) function: &'a Function,
     /// Where its registers are live.
     pub(super) live: LiveRanges,
-    /// The physical registers that somebody writes.
+    /// The physical registers that some instruction writes.
     written_physical: BTreeSet<u32>,
     /// The registers that asynchronous instructions write.
     asynchronous: Vec<VReg>,
-    /// These, and the registers of the fragments that they read.
+    /// The same registers, and the registers of the fragments that asynchronous instructions read.
     fragments: Vec<VReg>,
     classification: &'a Classification,
 }
@@ -48,8 +48,8 @@ impl<'a> Facts<'a> {
         Self { function, live, written_physical, asynchronous, fragments, classification }
     }
 
-    /// What an instruction does, as the checker takes it: one that touches a physical register which somebody writes is
-    /// kept in order with all others, for the view does not follow values through those.
+    /// Returns the effects of an instruction as the checker sees them. An instruction that accesses a physical register
+    /// with a writer keeps its order with all others, because the view does not follow values through these registers.
     pub(super) fn effects(&self, inst: Inst) -> Effects {
         let effects = self.function.effects(inst);
         let is_opaque = matches!(self.function.role(inst), Role::Spill | Role::Reload)
@@ -60,9 +60,9 @@ impl<'a> Facts<'a> {
         if is_opaque { effects | Effects::OPAQUE } else { effects }
     }
 
-    /// The registers across whose accesses an instruction may not move. They hold their values when it has waited for
-    /// asynchronous instructions: what reads them stays behind it. Or it orders what was done to them: what writes them stays
-    /// ahead of it.
+    /// Returns the registers whose accesses an instruction may not cross. If the instruction waits for asynchronous
+    /// instructions, the registers have their values after it, so that readers stay after it. If it orders accesses to
+    /// the registers, writers stay before it.
     pub(super) fn settled_by(&self, inst: Inst) -> &[VReg] {
         if self.fragments.is_empty() {
             return &[];
@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// What an instruction's opcode is.
+    /// Returns the purity of an instruction's opcode.
     pub(super) fn purity(&self, inst: Inst) -> Purity {
         self.classification.of(self.function, inst).purity
     }

@@ -1,11 +1,11 @@
-//! Orders on demand: what may wait is put where somebody first asks for it.
+//! Orders on demand: nodes that may wait are placed when a reader first demands them.
 
 use super::Order;
 use super::region::{Kind, Region};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
-/// Everything that may move as late as its first reader lets it.
+/// Every movable node as late as its first reader allows.
 pub(super) struct Late;
 
 impl Order for Late {
@@ -14,7 +14,7 @@ impl Order for Late {
     }
 }
 
-/// Loads as late as their first reader, or the first store that must come after them, lets them; the rest in the order
+/// Loads as late as their first reader, or the first store that must follow them, allows; the other nodes in the order
 /// of the code.
 pub(super) struct LoadsLate;
 
@@ -24,8 +24,8 @@ impl Order for LoadsLate {
     }
 }
 
-/// Of the operands of an instruction, the one whose computation takes the most registers is computed first (Sethi and
-/// Ullman 1970), as if the dependences were trees.
+/// The operand whose computation takes the most registers is computed first (Sethi and Ullman 1970), as if the
+/// dependences were trees.
 pub(super) struct SethiUllman;
 
 impl Order for SethiUllman {
@@ -34,20 +34,21 @@ impl Order for SethiUllman {
     }
 }
 
-/// Sorts nodes by how many registers it takes to compute them, the most first.
+/// Returns a function that sorts nodes by the registers that computing them takes, the most first.
 pub(super) fn by_need(region: &Region<'_>) -> impl Fn(&mut [Node]) + use<> {
     let needs = needs(region);
     move |nodes| nodes.sort_by_key(|&node| std::cmp::Reverse(needs[node]))
 }
 
-/// How many words of registers it takes to compute each node, were it the root of a tree. O(n log n) in the operands.
+/// Returns how many words of registers computing each node takes, if the node were the root of a tree. O(n log n) in
+/// the operands.
 pub(super) fn needs(region: &Region<'_>) -> IndexVec<Node, u32> {
     let mut needs = IndexVec::filled(0, region.kinds.len());
     for node in region.nodes() {
         let inputs = region.reads.of(node).iter().map(|&value| region.values[value]);
         let mut inputs: Vec<(u32, u32)> =
             inputs.map(|value| (value.definition.map_or(0, |from| needs[from]), value.words)).collect();
-        // Most beyond its own result first: that is what it gives back.
+        // The largest surplus over the own result comes first, because it is freed again.
         inputs.sort_unstable_by_key(|&(need, words)| std::cmp::Reverse(need.saturating_sub(words)));
         let (mut held, mut most) = (0, region.words_written(node));
         for (need, words) in inputs {
@@ -59,7 +60,8 @@ pub(super) fn needs(region: &Region<'_>) -> IndexVec<Node, u32> {
     needs
 }
 
-/// The nodes that do not `wait`, in the order of the code, each behind those that it depends on; then the rest.
+/// Returns the nodes that do not `wait`, in the order of the code, each after the nodes on which it depends; then the
+/// remaining nodes.
 fn on_demand(region: &Region<'_>, waits: impl Fn(Node) -> bool, arrange: impl Fn(&mut [Node])) -> Vec<Node> {
     let mut order = Vec::with_capacity(region.kinds.len());
     let roots = region.nodes().filter(|&node| !waits(node)).chain(region.nodes().filter(|&node| waits(node)));
@@ -67,8 +69,9 @@ fn on_demand(region: &Region<'_>, waits: impl Fn(Node) -> bool, arrange: impl Fn
     order
 }
 
-/// Places the `roots` one behind the other, each behind those that it depends on, unless they were asked for before.
-/// `arrange` orders what a node depends on, which comes in the order of the code. O(n log n) in the dependences.
+/// Places the `roots` one after the other, each after the nodes on which it depends, unless they are placed already.
+/// `arrange` orders the nodes on which a node depends, which come in the order of the code. O(n log n) in the
+/// dependences.
 pub(super) fn ask(
     region: &Region<'_>,
     roots: impl Iterator<Item = Node>,
@@ -76,7 +79,7 @@ pub(super) fn ask(
     mut place: impl FnMut(Node),
 ) {
     let mut is_asked = IndexVec::filled(false, region.kinds.len());
-    // Who is asked for, and for whom it still has to ask, last first.
+    // The demanded nodes, each with the nodes that it still has to demand, last first.
     let mut asked: Vec<(Node, Vec<Node>)> = Vec::new();
     for root in roots {
         if !std::mem::replace(&mut is_asked[root], true) {
@@ -98,7 +101,7 @@ pub(super) fn ask(
     }
 }
 
-/// What a node depends on, the last to be asked for first.
+/// Returns the nodes on which a node depends, the last to be demanded first.
 fn inputs(region: &Region<'_>, node: Node, arrange: &impl Fn(&mut [Node])) -> Vec<Node> {
     let mut inputs = region.predecessors.of(node).to_vec();
     inputs.sort_unstable();

@@ -1,20 +1,20 @@
-//! How many words are live while an order of a region is made from its start to its end.
+//! The number of live words while an order of a region is built from start to end.
 
 use super::region::{Region, ScheduledValue};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
-/// What is live behind the nodes that were placed.
+/// The live values after the nodes that are placed.
 pub(super) struct LiveWords<'a> {
     region: &'a Region<'a>,
-    /// How many nodes that are not placed read a value.
+    /// Number of nodes that are not placed and read a value.
     unread: IndexVec<ScheduledValue, u32>,
-    /// Words that are live.
+    /// Live words.
     pub(super) words: i32,
 }
 
 impl<'a> LiveWords<'a> {
-    /// Ahead of all nodes: what comes in is live.
+    /// Starts before all nodes: the values that come into the region are live.
     pub(super) fn new(region: &'a Region<'a>) -> Self {
         let from_outside = region.values.as_slice().iter().filter(|value| value.definition.is_none());
         Self {
@@ -24,7 +24,7 @@ impl<'a> LiveWords<'a> {
         }
     }
 
-    /// The words that are live at most in an order of all nodes. O(operands).
+    /// Returns the most words that are live in an order of all nodes. O(operands).
     pub(super) fn peak(region: &'a Region<'a>, order: impl Iterator<Item = Node>) -> i32 {
         let mut live = Self::new(region);
         let mut peak = live.words;
@@ -35,7 +35,7 @@ impl<'a> LiveWords<'a> {
         peak
     }
 
-    /// The values that nobody needs once `node` is placed, and ahead of it `also`, if it is given.
+    /// Returns the values without remaining readers once `node` is placed, after `also` if given.
     fn ends(&self, node: Node, also: Option<Node>) -> impl Iterator<Item = ScheduledValue> {
         self.region.reads.of(node).iter().copied().filter(move |&value| {
             let read_before = also.is_some_and(|also| self.region.reads.of(also).contains(&value));
@@ -43,19 +43,19 @@ impl<'a> LiveWords<'a> {
         })
     }
 
-    /// Whether somebody's last reader is `node`, now or, if it is given, behind `also`.
+    /// Whether `node` is the last reader of some value, after `also` if given.
     pub(super) fn ends_any(&self, node: Node, also: Option<Node>) -> bool {
         self.ends(node, also).next().is_some()
     }
 
-    /// Words that a node makes live, less those whose last reader it is, now or, if it is given, behind `also`. It only
-    /// falls once a node is ready.
+    /// Returns the words that a node makes live, minus the words of which it is the last reader, after `also` if given.
+    /// For a ready node, this value only falls.
     pub(super) fn change(&self, node: Node, also: Option<Node>) -> i32 {
         let ends: u32 = self.ends(node, also).map(|value| self.region.values[value].words).sum();
         self.region.words_written(node) as i32 - ends as i32
     }
 
-    /// Places a node, and tells each node that now is the only one to read a value.
+    /// Places a node. Calls `is_last` for each node that becomes the only remaining reader of a value.
     pub(super) fn place(&mut self, node: Node, mut is_last: impl FnMut(Node)) {
         let values = &self.region.values;
         self.words += self.change(node, None);

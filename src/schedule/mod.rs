@@ -1,16 +1,17 @@
-//! The order of instructions within blocks.
+//! Orders the instructions within blocks.
 //!
-//! PTX is read by ptxas, which orders it anew; what it then makes of a kernel still depends, unevenly, on the order
-//! that it was given. No order is the best for every kernel, so here are several to choose from, each behind [`Order`].
-//! All keep what the checker proves: every read finds its value, and what has effects keeps its order.
+//! ptxas schedules PTX anew, but its result still depends, unevenly, on the order of its input. No order is the best
+//! for every kernel, so there are several, each an [`Order`]. All keep the properties that the checker proves: every
+//! read finds its value, and instructions with effects keep their order.
 //!
 //! In the order of the files:
-//! * [`facts`]: what is known of the function;
-//! * [`effects`], [`region`]: stretches of blocks whose instructions may change places, and what holds them;
-//! * [`live`]: what is live behind the instructions that were placed;
+//! * [`facts`]: analyses of the function;
+//! * [`effects`], [`region`]: stretches of blocks whose instructions may be reordered, and the dependences that
+//!   constrain them;
+//! * [`live`]: the live words after the placed instructions;
 //! * [`late_placement`], [`eager`], [`bottom_up`], [`top_down`]: the orders;
-//! * [`perturb`]: small changes at random of any of them;
-//! * [`cycles`]: how long the code takes at least, whatever its order.
+//! * [`perturb`]: small random changes of any of them;
+//! * [`cycles`]: a lower bound of the code's duration, whatever its order.
 
 mod bottom_up;
 mod cycles;
@@ -38,7 +39,7 @@ use perturb::Perturbed;
 use region::{Region, regions};
 use top_down::{LatencyAware, LoadsClustered};
 
-/// The orders that there are, that of the code first; which of them is the best for a kernel is left to others.
+/// All orders, the order of the code first. A search decides which is the best for a kernel.
 pub const ORDERS: [config::Order; 8] = [
     config::Order::Source,
     config::Order::SethiUllman,
@@ -52,7 +53,8 @@ pub const ORDERS: [config::Order; 8] = [
 
 /// A way to order the instructions of a region.
 trait Order {
-    /// All nodes of a region, each behind those that it waits for. O(n log n) in the operands and dependences.
+    /// Returns all nodes of a region, each after the nodes for which it waits. O(n log n) in the operands and
+    /// dependences.
     fn arrange(&self, region: &Region<'_>) -> Vec<Node>;
 }
 
@@ -65,24 +67,24 @@ impl Order for Source {
     }
 }
 
-/// What ordering did.
+/// Result of ordering.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The changes: one permutation for each block that changes.
+    /// The edits: one permutation for each block that changes.
     pub edits: EditList,
-    /// How many instructions follow another one than before.
+    /// Number of instructions that follow another instruction than before.
     pub moved: usize,
-    /// Steps that the orders took, for bounds on their cost.
+    /// Steps that the orders took, for bounds of their cost.
     pub work: u64,
 }
 
-/// Whether an order leaves every function as it is.
+/// Whether an order leaves every function unchanged.
 pub fn changes_nothing(order: config::Order, seed: u32) -> bool {
     order == config::Order::Source && seed == 0
 }
 
-/// Orders the instructions of each block. The function must have left SSA form. `seed` changes the order a little, at
-/// random but the same for the same seed; 0 leaves it as it is.
+/// Orders the instructions of each block. The function must have left SSA form. `seed` changes the order a little at
+/// random, reproducibly; 0 does not change it.
 pub fn schedule(function: &Function, classification: &Classification, order: config::Order, seed: u32) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), moved: 0, work: 0 };
     if changes_nothing(order, seed) {

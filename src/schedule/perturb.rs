@@ -1,4 +1,4 @@
-//! Small changes of an order at random, for a search to draw from.
+//! Small random changes of an order, as candidates for a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,18 +8,18 @@ use super::region::Region;
 use crate::analysis::{Node, PendingNodes};
 use crate::index::{EntityIndex, IndexVec};
 
-/// An order that is changed at random: by an even seed, each instruction strays from its place as far as its
-/// dependences let it; by an odd one, half of the regions get another order. The same seed gives the same order.
+/// A randomly changed order. With an even seed, each instruction strays from its place as far as its dependences allow.
+/// With an odd seed, half of the regions get another order. The same seed gives the same order.
 pub(super) struct Perturbed {
-    /// What is changed.
+    /// The order that is changed.
     pub(super) order: Box<dyn Order>,
-    /// Those that regions draw from.
+    /// The other orders, of which regions draw one.
     pub(super) others: Vec<Box<dyn Order>>,
     /// Not 0.
     pub(super) seed: u32,
 }
 
-/// How far an instruction strays at most, in instructions; the seed picks one.
+/// Greatest distance that an instruction strays, in instructions; the seed picks one.
 const REACHES: [u64; 4] = [8, 32, 128, 512];
 
 impl Order for Perturbed {
@@ -46,13 +46,13 @@ impl Perturbed {
         other.unwrap_or(&self.order).arrange(region)
     }
 
-    /// A random number for an instruction, by its number, so that two regions of a function are not changed alike.
+    /// Returns a random number for an instruction, by its number, so that the regions of a function change differently.
     fn number(&self, region: &Region<'_>, node: Node) -> u64 {
         mix(u64::from(self.seed), region.inst(node).index() as u64)
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014) over two numbers.
+/// Mixes two numbers with the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 fn mix(a: u64, b: u64) -> u64 {
     let mut z = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_add(0xD1B5_4A32_D192_ED03);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -60,7 +60,7 @@ fn mix(a: u64, b: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// All nodes by rank, the least first, as soon as they wait for nobody. O(n log n) in the dependences.
+/// Returns all nodes by rank, the least first, as soon as they are ready. O(n log n) in the dependences.
 fn by_rank<R: Ord>(region: &Region<'_>, rank: impl Fn(Node) -> R) -> Vec<Node> {
     let mut pending = PendingNodes::new(&region.graph);
     let mut ready: BinaryHeap<Reverse<(R, Node)>> = pending.ready().map(|node| Reverse((rank(node), node))).collect();

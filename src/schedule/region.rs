@@ -1,4 +1,4 @@
-//! A stretch of a block whose instructions may change places, and what an order of it needs to know.
+//! A stretch of a block whose instructions may be reordered, with the facts that an order needs.
 
 use std::cell::Cell;
 
@@ -13,42 +13,42 @@ use crate::index::{EntityIndex, IndexVec};
 use crate::target::Purity;
 
 define_index! {
-    /// What a register holds from one definition to the next, or from the start of a region.
+    /// The contents of a register from one definition to the next, or from the start of a region.
     ScheduledValue, "h"
 }
 
-/// A value that a register holds in a region.
+/// A value of a register in a region.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueData {
     /// 32-bit words of registers; a predicate takes none.
     pub(super) words: u32,
-    /// Who defines it; `None`: it comes from outside.
+    /// The node that defines it; `None` if it comes from outside.
     pub(super) definition: Option<Node>,
-    /// It is read behind the region.
+    /// Whether it is read after the region.
     pub(super) stays: bool,
 }
 
-/// What kind of instruction a node is, to an order.
+/// Kind of a node for an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A function of its operands.
     Pure,
-    /// Reads memory, and does nothing else.
+    /// Only reads memory.
     Load,
-    /// Anything else.
+    /// Any other instruction.
     Effect,
 }
 
-/// A stretch of a block, with the order that it must keep. Any order of its nodes in which no node comes before one
-/// that it waits for means the same.
+/// A stretch of a block, with the order that it must keep. Any order of its nodes in which each node follows the nodes
+/// for which it waits has the same meaning.
 pub(super) struct Region<'a> {
     function: &'a Function,
     first: Inst,
-    /// Who waits for whom.
+    /// The dependences between nodes.
     pub(super) graph: DependenceGraph,
-    /// For whom a node waits, in no particular order, repetitions included.
+    /// The nodes for which a node waits, in no particular order, with repetitions.
     pub(super) predecessors: Grouping<Node, Node>,
-    /// What kind of instruction each node is.
+    /// Kind of each node.
     pub(super) kinds: IndexVec<Node, Kind>,
     /// The values of the registers in the region.
     pub(super) values: IndexVec<ScheduledValue, ValueData>,
@@ -58,12 +58,12 @@ pub(super) struct Region<'a> {
     pub(super) writes: Grouping<Node, ScheduledValue>,
     /// The nodes that read a value.
     pub(super) readers: Grouping<ScheduledValue, Node>,
-    /// How often something was taken off a heap or a stack: what an order costs.
+    /// Number of items taken off a heap or a stack: the cost of an order.
     pub(super) work: Cell<u64>,
 }
 
-/// The regions of a block: what lies between PHIs, members of call sequences and terminators, which keep their places.
-/// Nothing may come between two members of a call sequence that follow one another.
+/// Returns the regions of a block: the stretches between PHIs, members of call sequences and terminators, which keep
+/// their places. Nothing may be placed between two successive members of a call sequence.
 pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
     let mut regions = Vec::new();
     let mut start = None;
@@ -85,8 +85,8 @@ pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
 }
 
 impl<'a> Region<'a> {
-    /// The instructions from `first` up to `end`, which [`regions`] found; `edges` is memory. O(n log n) in their
-    /// operands.
+    /// Builds the region of the instructions from `first` up to `end`, which [`regions`] found; `edges` is reused
+    /// memory. O(n log n) in their operands.
     pub(super) fn new(facts: &Facts<'a>, edges: &mut Edges, first: Inst, end: Inst) -> Self {
         let function = facts.function;
         let len = (end.0 - first.0) as usize;
@@ -122,17 +122,17 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The nodes, in the order of the code.
+    /// Returns the nodes, in the order of the code.
     pub(super) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + ExactSizeIterator + use<> {
         self.graph.nodes()
     }
 
-    /// The instruction of a node.
+    /// Returns the instruction of a node.
     pub(super) fn inst(&self, node: Node) -> Inst {
         Inst(self.first.0 + node.0)
     }
 
-    /// The memory that a node touches.
+    /// Returns the memory space that a node accesses.
     pub(super) fn space(&self, node: Node) -> MemorySpace {
         self.function.memory_space(self.inst(node))
     }
@@ -142,7 +142,7 @@ impl<'a> Region<'a> {
         self.function.effects(self.inst(node)).contains(Effects::CONVERGENT)
     }
 
-    /// Words of the values that a node defines.
+    /// Returns the words of the values that a node defines.
     pub(super) fn words_written(&self, node: Node) -> u32 {
         self.writes.of(node).iter().map(|&value| self.values[value].words).sum()
     }
@@ -171,14 +171,14 @@ struct Values {
     found: IndexVec<ScheduledValue, ValueData>,
     reads: Vec<(Node, ScheduledValue)>,
     writes: Vec<(Node, ScheduledValue)>,
-    /// What registers hold here. Nothing depends on the order of its entries.
+    /// The present values of registers. Nothing depends on the order of the entries.
     current: FxHashMap<VReg, ScheduledValue>,
 }
 
 impl Values {
     fn take(&mut self, facts: &Facts<'_>, node: Node, inst: Inst) {
         let function = facts.function;
-        // A debug value holds nothing.
+        // A debug instruction does not keep a value live.
         if function.role(inst) == Role::Debug {
             return;
         }
@@ -205,7 +205,7 @@ impl Values {
         id
     }
 
-    /// Marks what is read behind the region.
+    /// Marks the values that are read after the region.
     fn finish(&mut self, facts: &Facts<'_>, end: Inst) {
         let last = Point(Point::early(end).0 - 1);
         for (&reg, &value) in &self.current {

@@ -1,4 +1,4 @@
-//! Small functions whose orders are plain, and large ones whose cost is counted.
+//! Small functions with obvious orders, and large functions whose cost is counted.
 
 use super::facts::Facts;
 use super::live::LiveWords;
@@ -14,7 +14,7 @@ const OPCODES: &str = "opcode ADD32rr\nopcode ADD32ri\nopcode INT_PTX_SREG_TID_x
     opcode LD_i32\nopcode ST_i32\nopcode COPY copy\nopcode CBranch\nopcode Callseq_Start\nopcode CALL_UNI\n\
     opcode SUM\n";
 
-/// A function of one block of 32-bit registers.
+/// Returns a function with one block of 32-bit registers.
 fn function(regs: usize, body: &str) -> Function {
     let regs = vec!["B32"; regs].join(" ");
     let text = format!("mfv 1\nfunction \"f\"\n{OPCODES}regs %0 {regs}\nbb0: frequency 1.0 depth 0\n{body}\nend\n");
@@ -23,7 +23,7 @@ fn function(regs: usize, body: &str) -> Function {
     function
 }
 
-/// The order of a function of one block, by the numbers of its instructions; the checker proves it.
+/// Returns the order of a function with one block, as the numbers of its instructions. The checker proves the order.
 fn ordered(function: &Function, order: Order, seed: u32) -> Vec<u32> {
     let outcome = schedule(function, &Classification::by_name(function.opcodes()), order, seed);
     check(function, &outcome.edits).expect("the checker proves every order");
@@ -33,7 +33,7 @@ fn ordered(function: &Function, order: Order, seed: u32) -> Vec<u32> {
     }
 }
 
-/// The most words live in the block.
+/// Returns the most live words in the block.
 fn peak(function: &Function, order: &[u32]) -> u32 {
     let classification = Classification::by_name(function.opcodes());
     let facts = Facts::new(function, &classification);
@@ -43,11 +43,11 @@ fn peak(function: &Function, order: &[u32]) -> u32 {
     LiveWords::peak(&region, nodes.into_iter()) as u32
 }
 
-/// Three values that wait long for their only readers.
+/// Three values that are read long after their definitions.
 const WAITING: &str = "%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n%3 = ADD32ri %0, 3\n\
     ST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %3 :: write";
 
-/// What is computed early and read late is computed late, by each order that is for few registers.
+/// Values that are computed early and read late are computed late by each order that minimises registers.
 #[test]
 fn definitions_come_before_their_readers() {
     let function = function(4, WAITING);
@@ -57,13 +57,13 @@ fn definitions_come_before_their_readers() {
         assert_eq!(ordered, [0, 1, 4, 2, 5, 3, 6], "{order:?}");
         assert_eq!(peak(&function, &ordered), 2);
     }
-    // The last sum takes the place of what it is computed from.
+    // The last sum reuses the place of its source.
     let eager = ordered(&function, Order::Eager, 0);
     assert_eq!(eager, [0, 1, 4, 2, 3, 5, 6]);
     assert_eq!(peak(&function, &eager), 2);
 }
 
-/// Of two operands the one that takes more registers comes first, however they stand in the code.
+/// The operand that takes more registers comes first, whatever the order in the code.
 #[test]
 fn sethi_ullman_computes_the_larger_operand_first() {
     let function = function(
@@ -78,14 +78,15 @@ const LOADS: &str = "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0
     %2 = ADD32ri %1, 1\n%3 = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read global\n%4 = ADD32rr %2, %3\n\
     ST_i32 %4 :: write shared\n%5 = LD_i32 0, 0, 1, 3, 32, -1, %0, 8 :: read shared\nST_i32 %5 :: write global";
 
-/// Loads follow one another where nothing holds them, and stay behind the stores that may write what they read.
+/// Loads follow each other if no dependence prevents it, and stay after the stores that may write the memory that they
+/// read.
 #[test]
 fn loads_are_clustered() {
     let function = function(6, LOADS);
     assert_eq!(ordered(&function, Order::LoadsClustered, 0), [0, 1, 3, 2, 4, 5, 6, 7]);
 }
 
-/// A load goes to its first reader, and no further than a store that may write what it reads.
+/// A load moves to its first reader, but not past a store that may write the memory that it reads.
 #[test]
 fn loads_are_put_off() {
     let late = function(
@@ -97,7 +98,7 @@ fn loads_are_put_off() {
     assert_eq!(ordered(&late, Order::LoadsLate, 0), [0, 3, 2, 4, 1, 5, 6]);
 }
 
-/// Loads are started before arithmetic that need not wait for them.
+/// Loads are issued before arithmetic that does not wait for them.
 #[test]
 fn latency_starts_loads_first() {
     let function = function(
@@ -108,13 +109,13 @@ fn latency_starts_loads_first() {
     assert_eq!(ordered(&function, Order::Latency, 0), [0, 3, 1, 2, 4, 5]);
 }
 
-/// A function whose instructions `body` compute what only those `behind` read, and may not mix with them.
+/// Returns a function whose `body` instructions are read only by the instructions `behind`, and may not mix with them.
 fn computed_for_later(regs: usize, ahead: &str, body: &str, behind: &str) -> Function {
     let fence = "Callseq_Start 0 :: call_sequence opaque";
     function(regs, &format!("{ahead}\n{fence}\n{body}\n{fence}\n{behind}"))
 }
 
-/// Loads that must keep their order, and sums that nobody asks for there: each is added to as soon as that is loaded.
+/// Loads must keep their order, and the sums are not read there: each sum is updated as soon as its operand is loaded.
 #[test]
 fn sums_are_eager() {
     let load = |reg: u32| format!("%{reg} = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global\n");
@@ -129,8 +130,8 @@ fn sums_are_eager() {
     assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
 }
 
-/// What holds a word more for a moment, so that the next can end two, goes with it; what ends nothing waits for
-/// whoever reads it.
+/// A node that holds a word more until the next node can end two is placed together with that node. A node that ends
+/// nothing waits for its reader.
 #[test]
 fn eager_looks_one_step_ahead() {
     let load = "LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global";
@@ -143,12 +144,12 @@ fn eager_looks_one_step_ahead() {
         ),
         "ST_i32 %3 :: write\nST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %0 :: write",
     );
-    // %5 keeps %3 and %0, which are read later, but with it goes the sum.
+    // %5 keeps %3 and %0 live, which are read later, but the sum dies with it.
     assert_eq!(ordered(&function, Order::Eager, 0)[3..9], [4, 6, 7, 5, 8, 3]);
 }
 
-/// Of many pairs of which the first holds a word more and the second ends two, each goes whole, though the second reads
-/// what the first computes twice.
+/// If there are many pairs of which the first node holds a word more and the second ends two, each pair is placed as a
+/// whole, even if the second node reads the value of the first twice.
 #[test]
 fn eager_pairs_stay_together() {
     let function = computed_for_later(
@@ -160,8 +161,8 @@ fn eager_pairs_stay_together() {
     assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
 }
 
-/// A seed changes the order of what is free to move, the same way every time, another one otherwise; no seed does
-/// nothing.
+/// A seed changes the order of independent instructions, the same seed in the same way, and another seed differently.
+/// Seed 0 changes nothing.
 #[test]
 fn seeds_change_orders() {
     let body: String = (0..40).map(|reg| format!("%{reg} = INT_PTX_SREG_TID_x\n")).collect();
@@ -177,7 +178,7 @@ fn seeds_change_orders() {
     assert!(drawn.len() >= 3, "odd seeds draw from the orders that there are");
 }
 
-/// Nothing comes into a call sequence, or out of it.
+/// No instruction moves into a call sequence, or out of it.
 #[test]
 fn call_sequences_stay_whole() {
     let function = function(
@@ -192,8 +193,8 @@ fn call_sequences_stay_whole() {
     }
 }
 
-/// What reads a physical register that is written in the function stays where it is, and so does what writes it: the
-/// view does not follow values through those. One that nothing writes holds the same everywhere.
+/// Readers and writers of a physical register that the function writes stay in their places, because the view does not
+/// follow values through these registers. A register without a writer has the same contents everywhere.
 #[test]
 fn physical_registers_keep_their_order() {
     let body = |written: &str| {
@@ -212,8 +213,8 @@ fn physical_registers_keep_their_order() {
     }
 }
 
-/// A block of 100,000 instructions, each of which reads two of the last hundred, takes each order a number of steps
-/// that is linear in them, but for a logarithm.
+/// For a block of 100,000 instructions, each of which reads two of the last hundred, each order takes a number of steps
+/// that is linear up to a logarithm.
 #[test]
 fn large_blocks_take_linear_work() {
     for len in [10_000u32, 100_000] {
@@ -235,7 +236,7 @@ fn large_blocks_take_linear_work() {
     }
 }
 
-/// In any order, the first instruction of each pair stands ahead of the second.
+/// Checks that in any order, the first instruction of each pair precedes the second.
 fn stays_ahead(text: &str, pairs: &[(u32, u32)]) {
     let function = Function::parse(text).expect("a view");
     for order in super::ORDERS {
@@ -247,7 +248,8 @@ fn stays_ahead(text: &str, pairs: &[(u32, u32)]) {
     }
 }
 
-/// Nothing reads the result of an asynchronous instruction ahead of the one that waits for it, in any order.
+/// In any order, no instruction reads the result of an asynchronous instruction before the instruction that waits for
+/// it.
 #[test]
 fn results_are_read_behind_the_wait() {
     let opcodes = format!("{OPCODES}opcode TCGEN05_LD_16x64b_x1\nopcode tcgen05_wait_ld\n");
@@ -258,8 +260,8 @@ fn results_are_read_behind_the_wait() {
     stays_ahead(&text, &[(2, 3)]);
 }
 
-/// What writes a fragment of a product stands ahead of the fence, in any order; what computes its descriptor may stand
-/// behind it.
+/// In any order, a writer of a product's fragment precedes the fence. An instruction that computes the descriptor may
+/// follow the fence.
 #[test]
 fn fragments_are_written_ahead_of_the_fence() {
     let opcodes = format!("{OPCODES}opcode WGMMA_FENCE_SYNC_ALIGNED\nopcode wgmma.mma_async\n");

@@ -11,17 +11,17 @@ use crate::function::MemorySpace;
 use crate::index::{EntityIndex, IndexVec};
 use crate::target::machine::latency;
 
-/// Those first that most of the region has to wait for, as long as no more is live than in the order of the code;
-/// beyond that, what frees registers.
+/// The nodes with the longest path to the end first, while no more words are live than in the order of the code; beyond
+/// that, nodes that free registers.
 pub(super) struct LatencyAware;
 
 /// Loads that are ready follow each other.
 pub(super) struct LoadsClustered;
 
-/// How many loads follow each other at most.
+/// Most loads that follow each other.
 const CLUSTER: usize = 16;
 
-/// How far down in the code a load is looked for.
+/// Number of instructions further down among which a load is searched for.
 const WINDOW: usize = 64;
 
 impl Order for LoadsClustered {
@@ -68,7 +68,7 @@ impl Order for LatencyAware {
     }
 }
 
-/// Cycles from an instruction to one that reads its result.
+/// Returns the cycles from an instruction to a reader of its result.
 pub(super) fn latency(region: &Region<'_>, node: Node) -> u32 {
     match (region.kinds[node], region.space(node)) {
         (Kind::Load, MemorySpace::Shared | MemorySpace::SharedCluster) => latency::SHARED_LOAD,
@@ -79,7 +79,7 @@ pub(super) fn latency(region: &Region<'_>, node: Node) -> u32 {
     }
 }
 
-/// Cycles from each node to the end of the region at least.
+/// Returns the least number of cycles from each node to the end of the region.
 fn heights(region: &Region<'_>) -> IndexVec<Node, u32> {
     let mut heights = IndexVec::filled(0, region.kinds.len());
     for node in region.nodes().rev() {
@@ -89,7 +89,7 @@ fn heights(region: &Region<'_>) -> IndexVec<Node, u32> {
     heights
 }
 
-/// A list of what is ready, by height and by what it does to the live words.
+/// The ready nodes, by height and by their change of the live words.
 struct PressureCapped<'a> {
     region: &'a Region<'a>,
     heights: IndexVec<Node, u32>,
@@ -97,7 +97,7 @@ struct PressureCapped<'a> {
     live: LiveWords<'a>,
     cap: i32,
     tallest: BinaryHeap<(u32, Reverse<Node>)>,
-    /// By the change that each had; a node whose change has become less stands here again.
+    /// Ready nodes, each with its change at insertion. A node whose change has become less is inserted again.
     freeing: BinaryHeap<Reverse<(i32, Node)>>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> PressureCapped<'a> {
         self.pending.take(&self.region.graph, node, |successor| freed.push(successor));
         let pending = &self.pending;
         let is_ready = |reader: Node| pending.is_ready(reader);
-        // Whoever reads a value last frees it.
+        // The last reader of a value frees its words.
         self.live.place(node, |reader| freed.extend(Some(reader).filter(|&reader| is_ready(reader))));
         region.step();
         freed.into_iter().for_each(|node| self.offer(node));

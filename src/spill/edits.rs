@@ -1,4 +1,4 @@
-//! The edits that a plan is.
+//! The edits of a spill plan.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::spiller::slots::Slots;
 use super::spiller::{Bytes, Facts};
 use crate::function::{Edit, EditList, Function, Slot, VReg};
 
-/// Writes the edits: slots, stores and loads, and what is computed again. Returns the memory of the slots.
+/// Writes the edits: slots, stores, loads and rematerialised values. Returns the memory of the slots.
 pub(super) fn write(
     facts: &Facts<'_>,
     values: &[SpilledValue],
@@ -38,16 +38,17 @@ pub(super) fn write(
     bytes
 }
 
-/// The registers that values come back in.
+/// The registers into which values are reloaded.
 struct Registers<'a> {
     function: &'a Function,
     values: &'a [SpilledValue],
-    /// By value and number.
+    /// By the numbers of the value and of its new register.
     created: BTreeMap<(usize, u32), VReg>,
 }
 
 impl Registers<'_> {
-    /// Stores or loads, at once where there are several. What read a loaded value reads its new register.
+    /// Inserts a store or a load, a wide one if the access has several parts. The reads of a reloaded value get its new
+    /// register.
     fn access(&mut self, access: &CombinedAccess, slots: &[Slot], edits: &mut EditList) {
         let mut parts = Vec::new();
         for part in &access.parts {
@@ -69,7 +70,7 @@ impl Registers<'_> {
         };
     }
 
-    /// A new register of a value, made where it is first asked for.
+    /// Returns a new register of a value; creates it at the first request.
     fn register(&mut self, value: usize, number: u32, edits: &mut EditList) -> VReg {
         if let Some(&reg) = self.created.get(&(value, number)) {
             return reg;

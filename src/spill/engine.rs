@@ -1,4 +1,4 @@
-//! What chooses the values that have no register: the price list, or an allocator.
+//! The engine that chooses the values to spill: the cost model, or an allocator.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +15,14 @@ use crate::function::{Block, Inst, VReg};
 /// An allocator and its constants.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// Which one. The price list is none.
+    /// The kind of engine. `Price` is the cost model, which needs no allocator.
     pub chooser: Chooser,
-    /// Its constants. The register limit is not one of them: that is the kernel's.
+    /// The allocator's constants, without the register limit: the kernel sets that.
     pub preset: Preset,
 }
 
 impl Engine {
-    /// An allocator with the documented constants.
+    /// Returns an engine with the documented constants.
     pub fn new(chooser: Chooser) -> Self {
         Self { chooser, preset: Preset::HW }
     }
@@ -36,12 +36,13 @@ impl Engine {
         })
     }
 
-    /// The values that an allocator keeps in memory where there are so many registers, with the parts that are there.
+    /// Returns the values that an allocator spills with `words` registers, each with its spilled parts.
     ///
-    /// What shares a uniform register, constants and predicates take none of the registers; what may not move keeps its own.
+    /// Values in uniform registers, constants and predicates take none of the registers. Values that may not be spilled
+    /// occupy a register.
     ///
     /// # Errors
-    /// Where some instruction needs more registers than there are, whatever is spilled.
+    /// An instruction needs more registers than there are, whatever is spilled.
     fn allocate<'f>(&self, allocator: &dyn Allocator, facts: &'f Facts<'_>, words: u32) -> Spilled<'f> {
         let candidates: BTreeMap<VReg, &Candidate> =
             facts.values.iter().filter(|value| value.is_held).map(|value| (value.reg, value)).collect();
@@ -67,11 +68,11 @@ impl Engine {
     }
 }
 
-/// The values that an allocator keeps in memory, with the parts that are there.
+/// The values that an allocator spills, each with its spilled parts.
 type Spilled<'f> = Result<Vec<(&'f Candidate, Parts)>, ProblemError>;
 
-/// What an engine answers for a function and a number of words. It is asked when a plan first needs it; one answer serves several
-/// plans, with different places for the values.
+/// Result of an engine for a function and a number of words. The engine runs when a plan first needs the result. One
+/// result serves several plans, which may spill the values to different memories.
 #[derive(Debug)]
 pub struct EngineResult<'f> {
     engine: Engine,
@@ -79,24 +80,25 @@ pub struct EngineResult<'f> {
 }
 
 impl<'f> EngineResult<'f> {
-    /// The answer of an engine that is not asked yet.
+    /// Wraps an engine that has not run yet.
     pub fn of(engine: Engine) -> Self {
         Self { engine, spilled: OnceCell::new() }
     }
 
-    /// What the engine keeps in memory; `None` of the price list.
+    /// Returns the values that the engine spills; `None` for the cost model.
     pub(super) fn spilled(&self, facts: &'f Facts<'_>, words: u32) -> Option<&Spilled<'f>> {
         let ask = || Some(self.engine.allocate(&*self.engine.allocator()?, facts, words));
         self.spilled.get_or_init(ask).as_ref()
     }
 
-    /// Whether plans are cleaned up.
+    /// Whether plans are cleaned up after the allocator.
     pub(super) fn is_cleaned(&self) -> bool {
         self.engine.preset.cleanup
     }
 }
 
-/// The blocks that a live range is live in. A block without instructions belongs to where control flow goes from it.
+/// Returns the blocks in which a live range is live. A block without instructions belongs to the range if control flow
+/// leaves it to a block of the range.
 fn blocks(facts: &Facts<'_>, problem: &Problem, range: LiveRange) -> BTreeSet<Block> {
     let function = facts.function;
     let mut blocks = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The reads of a register that its value comes back for once: by one clone of its definition, or one reload.
+//! Groups of reads: the reads of a register that one clone of its definition, or one reload, serves.
 
 use std::iter;
 use std::ops::Range;
@@ -10,28 +10,28 @@ use crate::function::{Block, Effects, Function, Inst, Role, VReg};
 
 /// Reads that one register serves.
 pub(crate) struct Group {
-    /// In the order of the code, one at least.
+    /// At least one, in the order of the code.
     pub(crate) reads: Vec<Occurrence>,
-    /// The block in which the clone or the reload stands.
+    /// The block of the clone or the reload.
     pub(crate) block: Block,
-    /// The instruction that it stands in front of, or the number behind the block's last.
+    /// The instruction after the clone or the reload. At the end of a block, the number after its last instruction.
     pub(crate) place: Inst,
-    /// Whether a definition itself is near enough.
+    /// Whether a definition itself is near enough to serve the reads.
     pub(crate) has_definition: bool,
-    /// The instructions at whose reads the group's register is live: from behind that definition, or from `place` on.
+    /// The instructions at whose reads the group's register is live: after that definition, or from `place` on.
     pub(crate) live: Vec<Range<u32>>,
 }
 
 impl Group {
-    /// Whether there is an instruction that the clone or the reload stands in front of.
+    /// Whether the clone or the reload stands before an instruction of its block.
     pub(crate) fn is_ahead_of_instruction(&self, function: &Function) -> bool {
         self.place < function.block_range(self.block).end
     }
 }
 
-/// Groups the reads of a register: those of one block that follow each other with no full point between them. `occurrences` are
-/// all of its reads and definitions, in the order of the code. Full are points with at least `threshold` words. No group goes
-/// on behind a definition.
+/// Groups the reads of a register: successive reads of one block form a group if no high-pressure point separates them.
+/// `occurrences` are all reads and definitions of the register, in the order of the code. High-pressure points have at
+/// least `threshold` words. A definition ends a group.
 pub(crate) fn group(
     function: &Function,
     occurrences: &[Occurrence],
@@ -44,7 +44,8 @@ pub(crate) fn group(
         if access.is_use() {
             let place = place(function, access);
             let is_near = |last: &&Occurrence| {
-                // A definition's register holds the value up to its store, and no reload may stand ahead of that.
+                // The register of a definition holds the value up to its store. A reload may not stand before the
+                // store.
                 let from = if last.is_def() { InsertionPoint::after(function, last).before } else { last.inst.0 + 1 };
                 let between = from..place.0;
                 last.block == access.block && (between.is_empty() || pressure.most_in(&between) < threshold)
@@ -68,8 +69,8 @@ pub(crate) fn group(
     groups
 }
 
-/// The read itself; in a row of terminators, or of members of a call sequence, the first of the row: nothing goes
-/// between those.
+/// Returns the instruction before which a read can be reloaded: the read itself, or the first instruction of a row of
+/// terminators or of a call sequence, in which no instruction can be inserted.
 pub(crate) fn place(function: &Function, read: &Occurrence) -> Inst {
     let rows = Effects::TERMINATOR | Effects::CALL_SEQUENCE;
     let row = function.effects(read.inst) & rows;
@@ -78,8 +79,8 @@ pub(crate) fn place(function: &Function, read: &Occurrence) -> Inst {
     before.take_while(is_of_row).last().filter(|_| !row.is_empty()).unwrap_or(read.inst)
 }
 
-/// The stretches of instructions that the value's register is free of, when each group has one of its own. A definition
-/// itself is never free of it, even where it writes the register before it reads others.
+/// Returns the stretches of instructions that are freed of the value's register if each group has a register of its
+/// own. A definition itself is never freed, even if it writes the register before it reads others.
 pub(crate) fn freed(
     reg: VReg,
     definitions: impl Iterator<Item = Inst>,

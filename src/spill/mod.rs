@@ -1,10 +1,11 @@
-//! What to do about values that have no register.
+//! Spilling and rematerialisation of values for which there are too few registers.
 //!
-//! One road for all that decide: what is known of the function ([`spiller::Facts`]), an [`engine`] (an allocator of
-//! [`allocate`](crate::allocate), or the price list of [`spiller`]), the [`plan`] with its clean-up, slots and
-//! [`neighbours`] among them, [`edits`]; [`mod@spill_values`] shows it. What edits become in the code is in [`lower`].
+//! All spilling takes the same route: the analyses of the function ([`spiller::Facts`]), an [`engine`] (an allocator of
+//! [`allocate`](crate::allocate), or the cost model of [`spiller`]), the [`plan`] with its clean-up, slots and combined
+//! accesses ([`neighbours`]), and [`edits`]. [`mod@spill_values`] shows this route. [`lower`] turns edits into
+//! instructions.
 //!
-//! Two more ways need no plan: computing values again ([`remat`]), and keeping predicates as bits of general registers
+//! Two other transformations need no plan: rematerialisation ([`remat`]), and predicates as bits of general registers
 //! ([`bits`]).
 
 pub(crate) mod bits;

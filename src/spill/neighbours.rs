@@ -1,12 +1,14 @@
-//! Values that move together: slots beside each other, and one access for several of them.
+//! Neighbouring values: adjacent slots, and one access for several of them.
 //!
-//! Two stores of a block may become one where the later one stands, two loads where the earlier one stands, if no full point
-//! lies between and few instructions do. Slots whose values could often be accessed at once lie in one row: the heaviest
-//! pairs first, a pair by how often such accesses run. Pairs of pairs are made the same way. What is accessed then with
-//! others of its row is one access of 8 or 16 bytes, and never of less than the row has aligned.
+//! Two stores of a block may become one at the place of the later store, and two loads at the place of the earlier
+//! load, if no high-pressure point and only few instructions lie between them. Slots of values that could often be
+//! accessed together form a row: the heaviest pairs first, where the weight of a pair is the frequency of such
+//! accesses. Pairs of pairs are formed in the same way. Accesses to all slots of a row, or to an aligned half of it,
+//! become one access of 8 or 16 bytes.
 //!
-//! Invariant: a store stays behind the definition and ahead of all loads, and a load stays behind the store and ahead of its
-//! reads. Where a register is live in addition at more than a few instructions, at most `words` words are live with it.
+//! Invariant: a store stays after the definition and before all loads, and a load stays after the store and before its
+//! reads. If a register becomes live at more than a few additional instructions, at most `words` words are live with
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,48 +19,48 @@ use crate::function::{Block, Function};
 use crate::index::IndexVec;
 use crate::spill::insertion_point::InsertionPoint;
 
-/// The most instructions between accesses that become one.
+/// Most instructions between accesses that become one.
 const NEAR: u32 = 16;
 
-/// A register may be live in addition at so many instructions whatever the pressure: fewer than the access that it saves
-/// takes to arrive.
+/// Number of additional instructions at which a register may be live whatever the pressure: fewer than the latency of
+/// the access that is saved.
 const VERY_NEAR: usize = 4;
 
-/// With how many of the accesses that follow an access is compared.
+/// Number of following accesses with which an access is compared.
 const MOST_COMPARED: usize = 6;
 
 /// A store of a value, or one of its loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
-    /// The number of the moved value.
+    /// The number of the spilled value.
     pub(super) value: usize,
-    /// The number of its reload; `None`: the store.
+    /// The number of its reload; `None` for the store.
     pub(super) reload: Option<usize>,
 }
 
-/// Accesses that are one instruction, in the order of their slots.
+/// Accesses that form one instruction, in the order of their slots.
 pub(super) struct CombinedAccess {
     pub(super) at: InsertionPoint,
     pub(super) parts: Vec<Access>,
 }
 
-/// What is known of the accesses of a function.
+/// The accesses of a function, and their limits.
 pub(super) struct Neighbours<'a> {
     pub(super) function: &'a Function,
     pub(super) frequencies: &'a IndexVec<Block, f64>,
     pub(super) values: &'a [SpilledValue],
     pub(super) pressure: &'a mut Pressure,
-    /// So many words may be live.
+    /// Most words that may be live.
     pub(super) words: u32,
-    /// The most bytes of an access.
+    /// Most bytes of an access.
     pub(super) bytes: u32,
-    /// The place of the first store of each value; the only one of a value that is joined with others.
+    /// The place of the first store of each value. A value that is joined with others has only this store.
     pub(super) stores: Vec<InsertionPoint>,
 }
 
 impl Neighbours<'_> {
-    /// The holders that lie beside each other in rows of 8 or 16 bytes, and all accesses: the stores first, which come first
-    /// where both stand at one place. Values that are stored in several places are accessed alone. O(accesses · log accesses).
+    /// Returns the holders that are adjacent in rows of 8 or 16 bytes, and all accesses. Stores precede loads at the
+    /// same place. Values that are stored in several places are accessed alone. O(accesses · log accesses).
     pub(super) fn find(mut self) -> (Vec<Vec<usize>>, Vec<CombinedAccess>) {
         let in_memory = (0..self.values.len()).filter(|&value| self.holder(value).is_some());
         let (values, redefined): (Vec<usize>, Vec<usize>) =
@@ -84,7 +86,7 @@ impl Neighbours<'_> {
         (rows, combined)
     }
 
-    /// The loads of some values.
+    /// Returns the loads of some values.
     fn loads(&self, values: &[usize]) -> Vec<Access> {
         let of_value = |&value: &usize| {
             let reloads = 0..self.values[value].reloads.len();
@@ -93,7 +95,7 @@ impl Neighbours<'_> {
         values.iter().flat_map(of_value).collect()
     }
 
-    /// The slot of a value, by its number among the holders; `None`: it is computed again.
+    /// Returns the slot of a value, by its number among the holders; `None` if the value is rematerialised.
     fn holder(&self, value: usize) -> Option<usize> {
         self.values[value].location.slot
     }
@@ -109,7 +111,7 @@ impl Neighbours<'_> {
         self.function.class(self.values[access.value].reg).spilled_bytes().unwrap_or(0)
     }
 
-    /// The heaviest pairs of slots, and the heaviest pairs of those.
+    /// Returns the heaviest pairs of slots, and the heaviest pairs of these pairs.
     fn rows(&self, accesses: &[Vec<Access>; 2]) -> Vec<Vec<usize>> {
         let mut weights: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         let mut bytes: BTreeMap<usize, u32> = BTreeMap::new();
@@ -158,15 +160,15 @@ impl Neighbours<'_> {
         rows
     }
 
-    /// Whether two accesses may be one instruction, if their slots lie beside each other.
+    /// Whether two accesses may be one instruction if their slots are adjacent.
     fn is_alike(&self, one: Access, other: Access) -> bool {
         let place = |access: Access| self.values[access.value].location.space;
         self.bytes_of(one) == self.bytes_of(other) && place(one) == place(other)
     }
 
-    /// The instructions at whose reads a register is live in addition, if of two accesses, the second behind the first, the
-    /// one moves to the other: a store back to `last`, where the last of the row stands, a load up to the first. `None` where
-    /// it may not, or there is no room.
+    /// Returns the instructions at whose reads a register is live in addition if the second of two accesses in order
+    /// joins the first: a store of the first moves down to `last`, the place of the row's last store; a load moves up
+    /// to the first. `None` if that is not allowed or exceeds the limit.
     fn stretch(&self, first: Access, second: Access, last: InsertionPoint) -> Option<Range<u32>> {
         let (from, to) = (self.at(first), self.at(second));
         if from.block != to.block || last.before - from.before > NEAR {
@@ -191,7 +193,7 @@ impl Neighbours<'_> {
         has_room.then_some(stretch)
     }
 
-    /// Joins the accesses of one kind that move to one place.
+    /// Joins the accesses of one kind that move to the same place.
     fn join(&mut self, kind: &[Access], row_of: &BTreeMap<usize, &Vec<usize>>) -> Vec<CombinedAccess> {
         let mut is_done = vec![false; kind.len()];
         let mut combined = Vec::new();
@@ -223,8 +225,8 @@ impl Neighbours<'_> {
         combined
     }
 
-    /// The accesses behind one that together with it reach all of some slots, in the order of the slots; the pressure rises
-    /// by them. `None` where one is missing.
+    /// Returns the later accesses that cover all of some slots together with one access, in the order of the slots, and
+    /// raises the pressure accordingly. `None` if a slot is not covered.
     fn together(&mut self, kind: &[Access], is_done: &[bool], number: usize, slots: &[usize]) -> Option<Vec<usize>> {
         let first = kind[number];
         let begin = self.at(first);
@@ -236,7 +238,7 @@ impl Neighbours<'_> {
             .collect();
         let of = |&slot: &usize| near.iter().copied().find(|&next| self.holder(kind[next].value) == Some(slot));
         let numbers: Vec<usize> = slots.iter().map(of).collect::<Option<_>>()?;
-        // The access itself is among them, not another one of its slot.
+        // They must include the access itself, not another access to its slot.
         if !numbers.contains(&number) || !numbers.iter().all(|&other| self.is_alike(first, kind[other])) {
             return None;
         }

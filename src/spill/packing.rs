@@ -1,19 +1,21 @@
-//! Slots shared anew: values that are known from the start leave more room than values that come one after the other.
+//! Packs values into slots anew: values that are all known from the start need fewer slots than values that arrive one
+//! after the other.
 
 use crate::analysis::{IntervalTree, LiveRanges, Point};
 use crate::function::VReg;
 
-/// The values of one slot so far.
+/// A slot with the values assigned to it.
 struct PackedSlot {
     occupied: IntervalTree<VReg>,
     values: Vec<VReg>,
-    /// Where the last of them ends.
+    /// The end of the last of these values.
     until: Option<Point>,
 }
 
-/// Divides values of one size among slots, so that no two of a slot are ever live together: the first value to be live
-/// first, each into the slot that is busy the latest of those that are free for it. The fewest slots where no live range
-/// has a hole; else few. O(values · slots · segments · log values).
+/// Assigns values of one size to slots, so that no two values of a slot are ever live together. The values are taken in
+/// the order in which they become live. Each gets, of the slots that are free for it, the slot that was occupied until
+/// the latest point. The number of slots is minimal if no live range has a hole, and small otherwise. O(values · slots
+/// · segments · log values).
 pub(crate) fn pack_into_slots(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VReg>> {
     let mut order = values.to_vec();
     order.sort_by_key(|&reg| (live.segments(reg).first().map(|segment| segment.start), reg));
@@ -21,7 +23,7 @@ pub(crate) fn pack_into_slots(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VRe
     for reg in order {
         let segments = live.segments(reg);
         let free = slots.iter_mut().filter(|slot| !slot.occupied.is_overlapping(segments));
-        // Of equals the first.
+        // The first slot wins a tie.
         let slot = match free.reduce(|best, slot| if slot.until > best.until { slot } else { best }) {
             Some(slot) => slot,
             None => {
@@ -54,8 +56,8 @@ mod tests {
         LiveRanges::new(function, &cfg, &dominators, &occurrences, &all)
     }
 
-    /// Every value is in one slot, no two of a slot are live together, and values without holes get as few slots as are
-    /// live at once.
+    /// Every value is in one slot, no two values of a slot are live together, and values without holes get as few slots
+    /// as are live at once.
     #[test]
     fn slots_hold_one_value_at_a_time() {
         let check = |u: &mut Unstructured<'_>| {

@@ -1,7 +1,7 @@
-//! Values moved out of the way, from the facts to the edits.
+//! Spills values, from the analyses to the edits.
 //!
-//! ptxas promotes spills to local memory back to registers unless it cannot see their address; what is stored by volatile stores
-//! in shared memory it leaves alone. Each thread has slots of its own, so no thread waits for another.
+//! ptxas promotes spills to local memory back to registers unless it cannot see their addresses. It does not touch
+//! volatile stores to shared memory. Each thread has slots of its own, so no thread waits for another.
 
 use super::edits::write;
 use super::engine::EngineResult;
@@ -18,60 +18,60 @@ use crate::config::SpillTo;
 use crate::function::{EditList, Function, Inst, VReg};
 use crate::index::EntityIndex;
 
-/// A value that was moved out of the way.
+/// A spilled value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpillSummary {
     /// Its register.
     pub reg: VReg,
-    /// Its first definition.
+    /// The first definition.
     pub definition: Inst,
-    /// Where it is meanwhile.
+    /// The memory or means by which it is spilled.
     pub space: SpillSpace,
-    /// In how many places it is stored, if it goes to memory: behind each definition, or further down.
+    /// Number of places of stores to memory: after each definition, or further down.
     pub stores: usize,
-    /// In how many places it comes back.
+    /// Number of places at which it is reloaded or rematerialised.
     pub reloads: usize,
-    /// Its bytes.
+    /// Bytes of the value.
     pub bytes: u32,
 }
 
-/// What was done.
+/// Result of spilling.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The changes.
+    /// The edits.
     pub edits: EditList,
-    /// The values that were moved out of the way, in the order in which they were chosen.
+    /// The spilled values, in the order in which they were chosen.
     pub spilled: Vec<SpillSummary>,
-    /// The memory that they take.
+    /// The memory of the slots.
     pub bytes: Bytes,
-    /// The bytes of L1 cache that an SM gives up for the slots in shared memory.
+    /// Bytes of L1 cache that an SM loses to the slots in shared memory.
     pub cache_given_up: u32,
-    /// What the places of the values cost, in loads from shared memory, each as often as it runs.
+    /// Cost of the spilled values' locations, in loads from shared memory, weighted by frequency.
     pub cost: f64,
-    /// The most words that are live at one instruction, before and after.
+    /// Most words that are live at one instruction, before and after.
     pub peaks: [u32; 2],
-    /// The first of the instructions at which the most words are live afterwards, if these are more than wanted.
+    /// The first of the instructions at which the most words are live afterwards, if they exceed the goal.
     pub fullest: Option<Inst>,
-    /// The bytes of shared memory that slots may take, if more are wanted.
+    /// Bytes of shared memory that slots may take, if the slots need more.
     pub too_few_bytes: Option<u32>,
-    /// The choices that were tried, in order.
+    /// The trials, in order.
     pub trials: Vec<Trial>,
-    /// Why the function got no slots in shared memory, though other places than that were allowed, too.
+    /// Reason for which the function got no slots in shared memory, if other memories were allowed, too.
     pub refusal: Option<Refusal>,
-    /// Why the allocator found no allocation, so that the price list chose.
+    /// Reason for which the allocator found no allocation, so that the cost model chose.
     pub unmet: Option<ProblemError>,
-    /// How many values of an allocator's stay in registers because memory has no room for them.
+    /// Number of an allocator's spilled values that stay in registers because memory has no room for them.
     pub without_slot: usize,
-    /// How many parts an allocator had no colour for, though their words fit.
+    /// Number of parts that an allocator did not colour, though their words fit.
     pub unspilled_parts: usize,
 }
 
-/// Moves values to some of the places `goal.spill_to` until at most `goal.max_live_words` words are live at each instruction, as far as there
-/// are values and memory for it. A kernel that does not say how large its blocks are says so with slots in shared memory. The
-/// function must have left SSA form.
+/// Spills values to the memories `goal.spill_to` until at most `goal.max_live_words` words are live at each
+/// instruction, as far as there are values and memory for it. A kernel with slots in shared memory gets a bound of its
+/// block size if it has none. The function must have left SSA form.
 ///
 /// # Errors
-/// Says why a function with more live words must have no slots in shared memory, if no other place is allowed.
+/// Only shared memory is allowed, more words are live, and the function must have no slots there.
 pub fn spill_values<'f>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -147,7 +147,8 @@ impl Outcome {
     }
 }
 
-/// The plan of an allocator, or else of the price list; the better of both where the allocator's is not enough and there are trials.
+/// Returns the plan of an allocator, or of the cost model if there is no allocation. If the allocator's plan misses the
+/// goal and trials are left, the better of both plans.
 fn plan<'p, 'f: 'p>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -155,7 +156,7 @@ fn plan<'p, 'f: 'p>(
     memory: Option<&'p SlotMemory>,
     outcome: &mut Outcome,
 ) -> Plan<'p> {
-    // Where it is said which values go, nobody is asked.
+    // No engine runs if the goal lists ptxas's own spills.
     let spilled = if goal.ptxas_spills.is_some() { None } else { engine_result.spilled(facts, goal.max_live_words) };
     let spilled = match spilled {
         Some(Ok(spilled)) => spilled,
@@ -174,7 +175,7 @@ fn plan<'p, 'f: 'p>(
     if listed.trial(goal).score.is_better_than(&trial.score) { listed } else { plan }
 }
 
-/// The plan of the price list.
+/// Returns the plan of the cost model.
 fn by_price<'f>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -190,7 +191,7 @@ fn by_price<'f>(
     Plan { values, slots, pressure, cost, without_slot: 0, unspilled_parts: 0 }
 }
 
-/// Whether each read of the plan finds its value.
+/// Proves that each read of the plan finds its value.
 fn proof(facts: &Facts<'_>, plan: &Plan<'_>) -> Result<(), PlanError> {
     let in_memory = plan.values.iter().filter(|value| value.location.slot.is_some());
     let check =
@@ -198,7 +199,7 @@ fn proof(facts: &Facts<'_>, plan: &Plan<'_>) -> Result<(), PlanError> {
     in_memory.map(check).find(Result::is_err).unwrap_or(Ok(()))
 }
 
-/// The instruction at which the most words are live: the first of several.
+/// Returns the first instruction at which the most words are live.
 fn fullest(pressure: &Pressure) -> Inst {
     let peak = pressure.peak();
     Inst::new(pressure.all().iter().position(|&words| words == peak).unwrap_or(0))

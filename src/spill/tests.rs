@@ -1,4 +1,4 @@
-//! Where values go, what moves, and what the checker says of stores and loads that are wrong.
+//! Locations of spilled values, the values that are chosen, and the checker's verdict on wrong stores and loads.
 
 use super::spiller::{Facts, Launch, PtxasSpill, Refusal, SpillGoal};
 use super::{Engine, EngineResult, Outcome, SpillSpace, SpillSummary, spill_values};
@@ -40,13 +40,13 @@ fn spill_for(function: &Function, goal: &SpillGoal, most_bytes: u32) -> Result<O
     Ok(outcome)
 }
 
-/// The places of the values that are moved when at most `words` words may be live.
+/// Returns the locations of the values that are spilled when at most `words` words may be live.
 fn places(function: &Function, words: u32, to: SpillTo) -> Vec<SpillSpace> {
     keep(function, words, to).expect("a place").spilled.iter().map(|spilled| spilled.space).collect()
 }
 
-/// A value that is read within the call sequence behind its definition, and then no more, is not moved, even if its
-/// definition writes early: nothing would come back, and its store behind the sequence would meet other stores.
+/// A value whose only reads are within the call sequence after its definition is not spilled, even if its definition
+/// writes early: there would be no reload, and its store after the sequence would collide with other stores.
 #[test]
 fn what_does_not_come_back_is_not_moved() {
     let body = "bb0: frequency 1.0 depth 0\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
@@ -57,8 +57,8 @@ fn what_does_not_come_back_is_not_moved() {
     assert!(spilled.iter().all(|spilled| spilled.reloads > 0), "{spilled:?}");
 }
 
-/// What is read ahead of the place of its store stays in its register up to there: the result of a call that a terminator reads, and
-/// an argument of a call, each with a debug instruction between both.
+/// Reads before the place of the value's store keep its register up to the store. The cases are the result of a call
+/// that a terminator reads, and an argument of a call, each with a debug instruction in between.
 #[test]
 fn what_is_read_ahead_of_its_store() {
     let stay = |middle: &str| {
@@ -80,7 +80,7 @@ fn what_is_read_ahead_of_its_store() {
     ));
 }
 
-/// A kernel whose value `%0` is loaded and read again behind a point with three words.
+/// Returns a kernel whose value `%0` is loaded, and read again after a point with three words.
 fn across(class: &str, load: &str, store: &str) -> Function {
     let regs = format!("{class} B32 B32 B32");
     let body = format!(
@@ -90,7 +90,7 @@ fn across(class: &str, load: &str, store: &str) -> Function {
     function("kernel maxntid 64\n", &regs, &body)
 }
 
-/// A product that ptxas may compute together with a sum that reads it is not moved: the sum would have other bits.
+/// A product that ptxas may fuse with a sum that reads it is not spilled: the bits of the sum would change.
 #[test]
 fn products_that_may_be_fused_stay() {
     let of = |opcode: &str, reader: &str| {
@@ -106,7 +106,8 @@ fn products_that_may_be_fused_stay() {
     assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [SpillSpace::Shared]);
 }
 
-/// What ptxas spills goes, however few words are live, unless that costs much more than ptxas pays; nothing else goes.
+/// Values that ptxas spills are chosen, however few words are live, unless they cost much more than ptxas's spills. No
+/// other values are chosen.
 #[test]
 fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
@@ -120,16 +121,16 @@ fn what_ptxas_spills_goes() {
     assert_eq!([0, 1].map(|reg| spilled(reg, f64::INFINITY)), [[0], [1]]);
     // A store and a load of shared memory cost 1.2.
     assert_eq!([spilled(0, 2.0), spilled(0, 1.0), spilled(0, 0.0)], [vec![0], vec![0], vec![]]);
-    // The read of `%2` follows its definition, and `%3` has none.
+    // The read of `%2` follows its definition, and `%3` has no definition.
     assert_eq!(spilled(2, f64::INFINITY).len() + spilled(3, f64::INFINITY).len(), 0);
 }
 
-/// What ptxas pays in words, where nothing is said of its loads.
+/// Returns ptxas's spills of this many words, without information on the loads.
 fn ptxas_spill_of(moved_words: f64) -> PtxasSpill {
     PtxasSpill { moved_words, loads: Vec::new() }
 }
 
-/// Where room is short, what spares most goes first.
+/// If room is short, the values that save most are spilled first.
 #[test]
 fn what_ptxas_pays_most_for_goes_first() {
     let kernel = across("B32", "LD_i32", "ST_i32");
@@ -144,7 +145,7 @@ fn what_ptxas_pays_most_for_goes_first() {
     assert_eq!([first([9.0, 3.0]), first([3.0, 9.0])], [[0], [1]]);
 }
 
-/// Values of each width go to slots of their own size, in each memory.
+/// Values of each width get slots of their own size, in each memory.
 #[test]
 fn slots_have_the_size_of_their_value() {
     for (class, suffix, bytes) in [("B16", "i16", 2), ("B32", "i32", 4), ("B64", "i64", 8)] {
@@ -161,8 +162,8 @@ fn slots_have_the_size_of_their_value() {
     }
 }
 
-/// A kernel gets the cheapest of the allowed places: shared memory is cheaper than local memory, and a sum of what is
-/// live anyway is cheaper than both.
+/// A kernel gets the cheapest of the allowed locations: shared memory is cheaper than local memory, and the sum of live
+/// values is cheaper than both.
 #[test]
 fn the_cheapest_place_is_taken() {
     let loaded = across("B32", "LD_i32", "ST_i32");
@@ -175,13 +176,13 @@ fn the_cheapest_place_is_taken() {
     for to in [SpillTo::all(), SpillTo::REMAT] {
         assert_eq!(places(&sum, 3, to), [SpillSpace::Rematerialised]);
     }
-    // What the clone reads stays in its register, though one word more than wanted is live.
+    // The source of the clone stays in its register, though one word more than the goal is live.
     let held = places(&sum, 2, SpillTo::all());
     assert_eq!(held, [SpillSpace::Rematerialised]);
     assert_eq!(places(&sum, 2, SpillTo::SHARED), [SpillSpace::Shared, SpillSpace::Shared]);
 }
 
-/// Nothing is computed again from what has another value there, or is not live there.
+/// A value is not rematerialised from a register that has another value there, or is not live there.
 #[test]
 fn nothing_is_computed_from_what_is_gone() {
     let body = |last: &str| {
@@ -197,7 +198,7 @@ fn nothing_is_computed_from_what_is_gone() {
     assert_eq!(places(&kernel(overwritten), 2, all), [SpillSpace::Shared]);
 }
 
-/// Shared memory is for kernels that say how large their blocks are; local memory is for all functions.
+/// Only kernels with known block sizes get slots in shared memory; all functions get slots in local memory.
 #[test]
 fn local_memory_needs_no_kernel() {
     let kernel = across("B32", "LD_i32", "ST_i32");
@@ -212,7 +213,7 @@ fn local_memory_needs_no_kernel() {
     }
 }
 
-/// Where shared memory has room for one value, the next goes to local memory.
+/// If shared memory has room for one value, the next goes to local memory.
 #[test]
 fn what_has_no_room_goes_to_local_memory() {
     let loads: String = (0..8).map(|reg| format!("  %{reg} = LD_i64 {reg} :: read\n")).collect();
@@ -227,7 +228,7 @@ fn what_has_no_room_goes_to_local_memory() {
     assert!(found.is_sorted_by_key(|&place| place != SpillSpace::Shared), "{found:?}");
 }
 
-/// What both arms of a branch set is stored in both, and comes back behind them, but only where that is allowed.
+/// A value that both arms of a branch set is stored in both, and reloaded after them, but only if that is allowed.
 #[test]
 fn several_definitions_are_all_stored() {
     let body = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %1 = LD_i32 1 :: read\n  %4 = SETP_i32rr %1, %1\n\
@@ -247,7 +248,7 @@ fn several_definitions_are_all_stored() {
     assert!(!spilled(Redefined::Auto).iter().any(is_redefined));
 }
 
-/// A value comes back in the register itself where a definition keeps a part of it.
+/// A value is reloaded into its own register if a definition preserves a part of it.
 #[test]
 fn a_tied_value_comes_back_in_its_register() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
@@ -262,8 +263,8 @@ fn a_tied_value_comes_back_in_its_register() {
     assert_eq!((outcome.peaks[1], outcome.fullest), (2, None));
 }
 
-/// A later trial does in loops what an earlier one could not do outside of them, unless the option says no; and its
-/// result is taken only if fewer words are live.
+/// A later trial accesses values in loops that an earlier trial could not spill outside of them, unless the option
+/// forbids it. Its result is used only if fewer words are live.
 #[test]
 fn trials_go_on_until_one_is_enough() {
     let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %4 = LD_i32 0 :: read\n\
@@ -284,8 +285,8 @@ fn trials_go_on_until_one_is_enough() {
     assert_eq!(tried(4, KeepInLoops::Auto, 6), (0, 4, 0), "nothing is full");
 }
 
-/// Where shared memory is used up, slots that are shared anew have room for one value more. Of four values that follow
-/// each other, the first and the last get a slot first, so that the third finds none.
+/// If shared memory is used up, slots that are packed anew have room for one more value. Of four values with successive
+/// live ranges, the first and the last get a slot first, so that the third finds none.
 #[test]
 fn slots_are_shared_anew() {
     let full =
@@ -310,7 +311,7 @@ fn slots_are_shared_anew() {
     assert_eq!(spilled(1, 2048).3, None, "all values have slots");
 }
 
-/// Where more words stay live than wanted, the first instruction with the most is named.
+/// If more words stay live than the goal, the first instruction with the most words is reported.
 #[test]
 fn what_stays_full_is_named() {
     let outcome = keep(&across("B32", "LD_i32", "ST_i32"), 1, SpillTo::LOCAL).expect("local memory");
@@ -319,7 +320,7 @@ fn what_stays_full_is_named() {
     assert_eq!((enough.peaks, enough.fullest), ([3, 2], None));
 }
 
-/// Each register counts once for the widest instruction, what is read apart from what is written.
+/// Each register counts once for the widest instruction, separately for reads and writes.
 #[test]
 fn the_widest_instruction_is_found() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i64 0 :: read\n  %1 = LD_i32 1 :: read\n\
@@ -330,7 +331,7 @@ fn the_widest_instruction_is_found() {
     assert_eq!(Facts::new((&function, &classification)).widest(), Some((Inst(4), 4)));
 }
 
-/// A function in which `%0` is read on both sides of a branch and behind it, and two values are stored there.
+/// Returns a function in which `%0` is read on both sides of a branch and after it, and two values are stored after it.
 fn branching() -> (Function, EditList) {
     let body = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
         %4 = SETP_i32rr %1, %1\n  CBranch %4, bb2 :: terminator\n\
@@ -341,7 +342,8 @@ fn branching() -> (Function, EditList) {
     (function, edits)
 }
 
-/// What the checker says of a spill of `%0` at a place, something in between, and a reload in front of `bb2`'s store.
+/// Returns the checker's verdict on a spill of `%0` at a place, some edits in between, and a reload before `bb2`'s
+/// store.
 fn judge(spill: Position, between: impl Fn(&mut EditList, [crate::function::Slot; 2]), is_shared: bool) -> bool {
     let (function, mut edits) = branching();
     let slots = if is_shared {
@@ -364,8 +366,8 @@ fn before(function: &Function, inst: u32) -> Position {
     Position { block: function.block_of(Inst(inst)), before: Some(Inst(inst)) }
 }
 
-/// A store on one path only, a store ahead of the definition, and a slot that another value has overwritten on the way
-/// are found, in each memory; the right edits are proven.
+/// A store on only one path, a store before the definition, and a slot that another value has overwritten are found, in
+/// each memory; the right edits are proven.
 #[test]
 fn wrong_stores_are_found() {
     let (function, _) = branching();
@@ -386,7 +388,7 @@ fn wrong_stores_are_found() {
     }
 }
 
-/// A slot that lies where another thread's part of a slot lies is refused: by less than a row, and by a row.
+/// A slot that overlaps with another thread's part of a slot is refused: by less than a row, and by a row.
 #[test]
 fn slots_of_other_threads_are_refused() {
     let (function, _) = branching();
@@ -403,7 +405,7 @@ fn slots_of_other_threads_are_refused() {
     }
 }
 
-/// A predicate takes two bytes, and comes back.
+/// A predicate takes two bytes, and is reloaded.
 #[test]
 fn predicates_can_be_stored() {
     let (function, _) = branching();
@@ -424,8 +426,8 @@ fn predicates_can_be_stored() {
     assert!(!proven(1, true) && !proven(2, false));
 }
 
-/// The reads behind a definition come first, even if the block of another read stands ahead of the definition's: within
-/// the call sequence behind the definition, nothing can come back.
+/// The reads after a definition come first, even if the block of another read is laid out before the definition's:
+/// within the call sequence after the definition, nothing can be reloaded.
 #[test]
 fn blocks_ahead_may_read_what_is_defined_behind() {
     let body = "bb0: frequency 1.0 depth 0 -> bb2\n  %1 = LD_i32 1 :: read\n\
@@ -437,7 +439,7 @@ fn blocks_ahead_may_read_what_is_defined_behind() {
     assert!(spilled.iter().any(|spilled| (spilled.reg.0, spilled.reloads) == (0, 1)), "{spilled:?}");
 }
 
-/// How often `%0` is loaded that three blocks read, behind a point with three words, and what is read then.
+/// Returns how often `%0` is loaded, if three blocks read it after a point with three words.
 fn loads(blocks: &str, hoists: bool) -> usize {
     let body = format!(
         "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
@@ -455,7 +457,7 @@ fn loads(blocks: &str, hoists: bool) -> usize {
     spilled.iter().map(|spilled| spilled.reloads).sum()
 }
 
-/// A load serves the reads of the blocks that it dominates, as long as there is room.
+/// A load serves the reads of the blocks that it dominates, within the register limit.
 #[test]
 fn one_load_serves_what_it_dominates() {
     let after = |between: &str| {
@@ -469,7 +471,7 @@ fn one_load_serves_what_it_dominates() {
     assert_eq!(loads(&after(full), true), 2, "no room");
 }
 
-/// One load ahead of a branch serves both sides and what follows them, and one ahead of a loop serves the loop.
+/// One load before a branch serves both sides and the code after them, and one load before a loop serves the loop.
 #[test]
 fn one_load_where_it_is_rarer() {
     let branch = "bb1: frequency 1.0 depth 0 -> bb2 bb3\n  %3 = LD_i32 3 :: read\n  %6 = SETP_i32rr %3, %3\n\
@@ -486,13 +488,13 @@ fn one_load_where_it_is_rarer() {
              bb3: frequency 1.0 depth 0\n  ST_i32 %5, 3 :: write\n  Return :: terminator\n"
         )
     };
-    // The number of loads is the same: where they are is said by the edits.
+    // The number of loads is the same; the edits show their places.
     assert_eq!([false, true].map(|hoists| loads(&cycle(""), hoists)), [1, 1]);
     let full = "  %3 = LD_i32 3 :: read\n  ST_i32 %3, %3 :: write\n";
     assert_eq!([false, true].map(|hoists| loads(&cycle(full), hoists)), [1, 1]);
 }
 
-/// Values that are stored and loaded near each other move at once, in as many bytes as may be accessed, and each slot of
+/// Values that are stored and loaded near each other are accessed at once, within the limit of bytes, and each slot of
 /// such a row belongs to one value.
 #[test]
 fn neighbours_move_at_once() {

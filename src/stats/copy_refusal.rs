@@ -1,11 +1,11 @@
-//! Why copies stay, for statistics and remarks.
+//! Reasons for which copies stay, for statistics and remarks.
 
-/// Why a copy stays.
+/// Reason for which a copy stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CopyRefusal {
     /// The two registers hold different values at one point.
     Interference,
-    /// The registers live in more than one block, and such copies are not to be merged.
+    /// The registers live in more than one block, and an option excludes such copies.
     Global,
     /// One register is a frame address, which later passes fold only while it has one definition.
     FrameAddress,
@@ -20,7 +20,7 @@ impl CopyRefusal {
     pub const ALL: [CopyRefusal; 5] =
         [Self::Interference, Self::Global, Self::FrameAddress, Self::LargeRange, Self::MergeLimit];
 
-    /// The reason in words, for statistics and remarks.
+    /// Returns the reason in words, for statistics and remarks.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Interference => "interference",
@@ -31,7 +31,7 @@ impl CopyRefusal {
         }
     }
 
-    /// Whether another merge can lift it.
+    /// Whether another merge can remove the reason.
     pub(crate) fn may_pass(self) -> bool {
         match self {
             Self::FrameAddress => true,

@@ -5,38 +5,38 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How often each of several named things happened. Prints in the order of the names.
+/// Counters of events by name. Prints in the order of the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Counts(BTreeMap<Cow<'static, str>, u64>);
 
 impl Counts {
-    /// Counts `by` more of `name`.
+    /// Adds `by` to the count of `name`.
     pub fn add(&mut self, name: &'static str, by: u64) {
         *self.0.entry(Cow::Borrowed(name)).or_default() += by;
     }
 
-    /// Counts one more of a name that is not known before.
+    /// Adds one to the count of a name that is not static.
     pub(super) fn add_owned(&mut self, name: String) {
         *self.0.entry(Cow::Owned(name)).or_default() += 1;
     }
 
-    /// How many of `name` were counted.
+    /// Returns the count of `name`.
     pub fn get(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// How many of all names together.
+    /// Returns the sum over all names.
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// Whether nothing was counted.
+    /// Whether all counts are 0.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The names with their counts, by name.
+    /// Returns the names with their counts, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(name, &count)| (name.as_ref(), count))
     }
@@ -49,18 +49,18 @@ impl Counts {
     }
 }
 
-/// How often each of several named things runs, by estimated block frequencies. Prints in the order of the names.
+/// Executions by name, from estimated block frequencies. Prints in the order of the names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Frequencies(BTreeMap<Cow<'static, str>, f64>);
 
 impl Frequencies {
-    /// Counts `by` more runs of `name`.
+    /// Adds `by` executions of `name`.
     pub fn add(&mut self, name: &'static str, by: f64) {
         *self.0.entry(Cow::Borrowed(name)).or_default() += by;
     }
 
-    /// How often `name` runs.
+    /// Returns the executions of `name`.
     pub fn get(&self, name: &str) -> f64 {
         self.0.get(name).copied().unwrap_or_default()
     }

@@ -1,45 +1,45 @@
-//! What the kernels of a module are forecast to need.
+//! Forecasts of a module's kernels.
 
 use serde::{Deserialize, Serialize};
 
 use super::Counts;
 
-/// What ptxas is expected to make of the kernels of a module.
+/// Forecasts of the kernels of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModuleFigures {
-    /// The processor that the code is for.
+    /// The target architecture.
     pub target: String,
     /// The kernels, in the module's order.
     pub kernels: Vec<KernelFigures>,
-    /// Nanoseconds by phase, without what was spent on each function.
+    /// Nanoseconds by phase, without the time for each function.
     pub time_ns: Counts,
 }
 
-/// What ptxas is expected to make of a kernel.
+/// Forecast of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelFigures {
-    /// The kernel.
+    /// The kernel's name.
     pub function: String,
-    /// General registers of a thread.
+    /// General registers of each thread.
     pub registers: u32,
-    /// The fewest and the most that ptxas is likely to take.
+    /// Ends of the interval in which the registers are likely to lie.
     pub likely_registers: (u32, u32),
-    /// It calls what was not there to be seen: it may take more.
+    /// Whether the kernel may take more registers, because it calls functions that are not available.
     pub at_least: bool,
-    /// Bytes that a thread stores to spill slots, in the code.
+    /// Bytes that a thread stores to spill slots, counted statically.
     pub spill_store_bytes: u32,
-    /// Bytes that it loads from them.
+    /// Bytes that a thread loads from spill slots.
     pub spill_load_bytes: u32,
-    /// Bytes of static shared memory of a block.
+    /// Bytes of static shared memory for each block.
     pub shared_bytes: u64,
-    /// Warps that an SM holds at once.
+    /// Warps that are resident on an SM.
     pub occupancy_warps: u32,
-    /// What keeps it from more.
+    /// The resource that limits occupancy.
     pub limited_by: String,
-    /// The most registers with which it holds more, if any do.
+    /// The most registers with which more warps are resident; `None` if there are none.
     pub next_step_registers: Option<u32>,
-    /// The limit on registers that it got because of that.
+    /// The register limit that the kernel got because of that.
     pub limited_to: Option<u32>,
 }

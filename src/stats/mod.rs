@@ -1,9 +1,9 @@
-//! Statistics: what was done to each function and how long it took.
+//! Statistics: the work of passes on each function, and its duration.
 //!
-//! They are a log of events, one line of JSON each, appended to the file that the option `stats` names. A compiler
-//! plugin cannot rely on the end of its process (a driver may abort, or leave by `_exit`), and one build runs many
-//! compilers at once, so nothing is held back and nothing is overwritten: a line is written by one call on a file
-//! opened for appending, which keeps lines of different threads and processes whole. [`Totals`] adds them up.
+//! Statistics are a log of events, one line of JSON each, appended to the file of the option `stats`. A compiler plugin
+//! cannot rely on the end of its process (a driver may abort, or exit by `_exit`), and one build runs many compilers at
+//! once. So no event is held back, and none is overwritten. A line is written by one call on a file opened for
+//! appending, which keeps lines of different threads and processes whole. [`Totals`] sums the events.
 
 mod copy_refusal;
 mod counts;
@@ -33,42 +33,42 @@ pub use work::{FunctionStats, Work, nanoseconds};
 pub enum Event {
     /// A pass ran on a function.
     Run(Box<FunctionStats>),
-    /// The time that the C++ side needed for a function, known only after the pass.
+    /// Time of the C++ side for a function, which is known only after the pass.
     Shim {
-        /// The function.
+        /// The function's name.
         function: String,
-        /// The pass.
+        /// The pass's name.
         pass: String,
         /// Nanoseconds by phase.
         time_ns: Counts,
     },
-    /// A function was left as it was because of an error.
+    /// A function was left unchanged because of an error.
     Failure {
-        /// The function.
+        /// The function's name.
         function: String,
-        /// The pass.
+        /// The pass's name.
         pass: String,
         /// The diagnostic.
         message: String,
     },
     /// The kernels of a module were forecast.
     Forecast(ModuleFigures),
-    /// A clone of a module was compiled for the forecast. What LLVM said of it is shown to nobody.
+    /// A clone of a module was compiled for the forecast. LLVM's diagnostics for it are discarded.
     Clone {
-        /// How many errors there were: the clone then counts as not there.
+        /// Number of errors. A clone with errors is not used.
         errors: u64,
-        /// How many warnings there were.
+        /// Number of warnings.
         warnings: u64,
-        /// The first of the errors; empty where there was none.
+        /// The first error; empty if there was none.
         first_error: String,
     },
 }
 
-/// Keeps the threads of this process from interleaving where the system writes a long line in parts.
+/// Keeps the threads of this process from interleaving if the system writes a long line in parts.
 static WRITING: Mutex<()> = Mutex::new(());
 
 impl Event {
-    /// Appends the event to a file, which is made if it is not there.
+    /// Appends the event to a file, which is created if needed.
     pub fn append(&self, path: &Path) -> Result<(), Error> {
         let write = || -> std::io::Result<()> {
             let mut line = serde_json::to_vec(self)?;
@@ -103,7 +103,7 @@ mod tests {
         ]
     }
 
-    /// What is appended reads back, and the totals do not depend on the order of events.
+    /// Appended events read back, and the totals do not depend on the order of events.
     #[test]
     fn appended_events_add_up() {
         let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ mod tests {
         assert!(totals.to_string().contains("nvptx-ra: no"));
     }
 
-    /// Spills add up under ptxas's names, and print as ptxas prints them where there are any.
+    /// Spills are summed under ptxas's names, and print as ptxas prints them if there are any.
     #[test]
     fn spills_add_up() {
         let spills = SpillBytes { shared_stored: 8, shared_loaded: 24, loaded: 4, ..SpillBytes::default() };
@@ -134,8 +134,8 @@ mod tests {
         let totals = Totals::read(Path::new("s"), format!("{line}\n{line}\n").as_bytes()).unwrap();
         let text = totals.to_string();
         for expected in [
-            "values in shared memory                      4\nbytes of their slots                      2048\n\
-             L1 cache given up, at most                8192\n",
+            "values spilled to shared memory              4\nbytes of their slots                      2048\n\
+             L1 cache lost, at most                    8192\n",
             "# [LSpillB=0] [LRefillB=0], [SSpillB=16], [SRefillB=48], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]\n\
              # [LNonSpillB=0] [LNonRefillB=8], [NonSpillSize=0]\n",
         ] {
@@ -144,7 +144,7 @@ mod tests {
         assert!(!Totals::default().to_string().contains("LSpillB"));
     }
 
-    /// Threads that write at once leave whole lines.
+    /// Threads that write at once write whole lines.
     #[test]
     fn threads_write_whole_lines() {
         let folder = tempfile::tempdir().unwrap();
@@ -164,6 +164,6 @@ mod tests {
         let error = run("k", 1).append(Path::new("/nonexistent/stats")).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/stats") && error.ends_with("; check the path"), "{error}");
         let error = Totals::read(Path::new("s"), "{}\n".as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("s: line 1: no line of statistics"), "{error}");
+        assert!(error.contains("s: line 1: not a line of statistics"), "{error}");
     }
 }

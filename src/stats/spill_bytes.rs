@@ -1,12 +1,12 @@
-//! What spilling moves, by the names of ptxas's statistics.
+//! Bytes that spilling moves, by the names of ptxas's statistics.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes that a thread moves to memory and back because registers are few, and what it moves in local memory anyway.
-/// Each instruction counts once, however often it runs. JSON and [`Display`](fmt::Display) use ptxas's names; the latter
-/// prints what stands behind the estimate of the latency there.
+/// Bytes that a thread stores and loads for lack of registers, and its other accesses to local memory. Each instruction
+/// counts once, whatever its frequency. JSON and [`Display`](fmt::Display) use ptxas's names; the latter prints the
+/// part that follows the latency estimate in ptxas's line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpillBytes {
@@ -22,10 +22,10 @@ pub struct SpillBytes {
     /// Loaded from slots in shared memory.
     #[serde(rename = "SRefillB")]
     pub shared_loaded: u64,
-    /// The fewest bytes of slots in local memory with which anything could be done.
+    /// The fewest bytes of slots in local memory with which code could be generated.
     #[serde(rename = "LowLmemSpillSize")]
     pub least_slots: u64,
-    /// The slots in local memory.
+    /// Bytes of slots in local memory.
     #[serde(rename = "FrameLmemSpillSize")]
     pub slots: u64,
     /// Stored to variables in local memory.
@@ -34,13 +34,13 @@ pub struct SpillBytes {
     /// Loaded from variables in local memory.
     #[serde(rename = "LNonRefillB")]
     pub loaded: u64,
-    /// The variables in local memory.
+    /// Bytes of variables in local memory.
     #[serde(rename = "NonSpillSize")]
     pub variables: u64,
 }
 
 impl SpillBytes {
-    /// Adds those of another function.
+    /// Adds the bytes of another function.
     pub(super) fn merge(&mut self, other: &Self) {
         let pairs = [
             (&mut self.local_stored, other.local_stored),

@@ -1,4 +1,4 @@
-//! The sum of many events, and how it prints.
+//! The sum of many events, and its printed form.
 
 use std::fmt;
 use std::io::BufRead;
@@ -9,25 +9,25 @@ use serde::Serialize;
 use super::{Counts, Event, SpillBytes, Work};
 use crate::error::Error;
 
-/// The sum of many events. The same events in any order give the same totals.
+/// The sum of many events. The order of the events does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Totals {
-    /// How often a pass ran on a function.
+    /// Number of runs of a pass on a function.
     pub runs: u64,
-    /// How often a function was left as it was because of an error.
+    /// Number of functions that were left unchanged because of an error.
     pub failures: u64,
-    /// Kernels that were forecast.
+    /// Number of forecast kernels.
     pub forecasts: u64,
-    /// Clones of modules that were compiled for the forecast.
+    /// Number of clones of modules that were compiled for the forecast.
     pub clones: u64,
-    /// Clones that did not compile.
+    /// Number of clones that did not compile.
     pub clones_failed: u64,
-    /// Warnings on clones.
+    /// Number of warnings on clones.
     pub clone_warnings: u64,
-    /// The sums over all runs, with the C++ side's time.
+    /// Sums over all runs, with the time of the C++ side.
     #[serde(flatten)]
     pub sum: Work,
-    /// The diagnostics, each once, with their number.
+    /// The distinct diagnostics with their counts.
     pub errors: Counts,
 }
 
@@ -56,7 +56,7 @@ impl Totals {
         }
     }
 
-    /// Adds up a file's lines. A line that is no event is an error that names it.
+    /// Sums the events of a file. A line that is no event is an error with the line's number.
     pub fn read(path: &Path, reader: impl BufRead) -> Result<Self, Error> {
         let mut totals = Self::default();
         for (index, line) in reader.lines().enumerate() {
@@ -64,7 +64,7 @@ impl Totals {
             let event = serde_json::from_str(&line).map_err(|error| {
                 let reason = std::io::Error::new(
                     std::io::ErrorKind::InvalidData,
-                    format!("line {}: no line of statistics: {error}", index + 1),
+                    format!("line {}: not a line of statistics: {error}", index + 1),
                 );
                 Error::file(path, &reason)
             })?;
@@ -82,9 +82,9 @@ impl fmt::Display for Totals {
         writeln!(f, "{:<32}{:>14}", "merges", sum.merges)?;
         writeln!(f, "{:<32}{:>14}", "constants rematerialised", sum.constants_rematerialised)?;
         if sum.values_kept > 0 {
-            writeln!(f, "{:<32}{:>14}", "values in shared memory", sum.values_kept)?;
+            writeln!(f, "{:<32}{:>14}", "values spilled to shared memory", sum.values_kept)?;
             writeln!(f, "{:<32}{:>14}", "bytes of their slots", sum.slot_bytes)?;
-            writeln!(f, "{:<32}{:>14}", "L1 cache given up, at most", sum.cache_given_up)?;
+            writeln!(f, "{:<32}{:>14}", "L1 cache lost, at most", sum.cache_given_up)?;
         }
         if self.forecasts > 0 {
             writeln!(f, "{:<32}{:>14}", "kernels forecast", self.forecasts)?;
@@ -109,13 +109,13 @@ impl fmt::Display for Totals {
         if sum.spills != SpillBytes::default() {
             writeln!(f, "\nspills, bytes\n# {}", sum.spills)?;
         }
-        section(f, "copies kept, by reason", &sum.refusals)?;
+        section(f, "copies that stay, by reason", &sum.refusals)?;
         section(f, "edits", &sum.edits)?;
         section(f, "time, ns", &sum.time_ns)?;
         if !self.errors.is_empty() {
             writeln!(f, "\nerrors")?;
         }
-        // The messages are long: they go last in their lines.
+        // The messages are long, so they come last in their lines.
         self.errors.iter().try_for_each(|(message, count)| writeln!(f, "{count:>8}  {message}"))
     }
 }

@@ -1,4 +1,4 @@
-//! What a pass did to a function.
+//! Work of a pass on a function.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{Counts, Frequencies, SpillBytes};
 
-/// What a pass did to one function.
+/// Work of a pass on one function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FunctionStats {
-    /// The function.
+    /// The function's name.
     pub function: String,
-    /// The pass.
+    /// The pass's name.
     pub pass: String,
-    /// The processor that the code is for.
+    /// The target architecture.
     pub target: String,
-    /// What it did.
+    /// The work.
     #[serde(flatten)]
     pub work: Work,
 }
 
-/// What a pass did, to one function or to many.
+/// Work of a pass, on one function or on many.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Work {
@@ -31,32 +31,32 @@ pub struct Work {
     pub copies_before: Counts,
     /// Copies after the pass, by family.
     pub copies_after: Counts,
-    /// How often the copies before the pass run in one run of the function, by family.
+    /// Executed copies before the pass, for one execution of the function, by family.
     pub executed_before: Frequencies,
-    /// How often the copies after the pass run in one run of the function, by family.
+    /// Executed copies after the pass, for one execution of the function, by family.
     pub executed_after: Frequencies,
-    /// Pairs of registers that became one.
+    /// Pairs of registers that were merged.
     pub merges: u64,
     /// PHIs before the pass.
     pub phis: u64,
-    /// Registers that occur before a pass that renames them.
+    /// Registers in use before a pass that renames them.
     pub registers_before: u64,
-    /// Registers that occur after it.
+    /// Registers in use after it.
     pub registers_after: u64,
-    /// Instructions that a pass put behind others than before.
+    /// Instructions that follow another instruction than before.
     pub moved: u64,
     /// Copies that stay, by reason.
     pub refusals: Counts,
-    /// Constants written anew.
+    /// Rematerialised constants.
     pub constants_rematerialised: u64,
-    /// Values that are kept in shared memory.
+    /// Values that are spilled to shared memory.
     pub values_kept: u64,
-    /// Bytes of shared memory that a block takes for them.
+    /// Bytes of shared memory for each block that their slots take.
     pub slot_bytes: u64,
-    /// Bytes of L1 cache that an SM gives up for them; of several functions, the most.
+    /// Bytes of L1 cache that an SM loses to the slots; the maximum over several functions.
     pub cache_given_up: u64,
-    /// What that moves, and what the function moves in local memory anyway; of a function to which the pass does nothing
-    /// all 0.
+    /// Bytes that spills move, and the function's other accesses to local memory. All 0 for a function without changes
+    /// by the pass.
     pub spills: SpillBytes,
     /// Edits by kind.
     pub edits: Counts,
@@ -65,7 +65,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Adds the time since `start` to a phase and returns now, where the next phase starts.
+    /// Adds the time since `start` to a phase. Returns the present time, at which the next phase starts.
     pub fn lap(&mut self, phase: &'static str, start: Instant) -> Instant {
         let now = Instant::now();
         self.time_ns.add(phase, nanoseconds(now - start));
@@ -94,7 +94,7 @@ impl Work {
     }
 }
 
-/// The duration in nanoseconds; as many as fit for one of centuries.
+/// Returns the duration in nanoseconds; the largest `u64` for centuries.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -40,7 +40,7 @@ fn errors_and_panics_are_answers() {
     let bundles = home.path().join("bundles");
     let panic = format!("inject=panic;strict;bundle={}", bundles.display());
     for (parameters, strict, part) in [
-        ("inject=error", 0, "an error was asked for"),
+        ("inject=error", 0, "the option inject=error requests an error"),
         (&panic, 1, "internal error at src/passes/"),
         ("no-such-option;strict", 1, "no-such-option"),
     ] {

@@ -17,7 +17,7 @@ fn call(callee: u32) -> CallFacts {
     CallFacts { callee: Func(callee), is_named: true, is_no_inline: false }
 }
 
-/// Functions with the functions that each calls.
+/// Returns the call graph of functions with their callees.
 fn graph(functions: &[(FunctionFacts, &[u32])]) -> CallGraph {
     let mut graph = CallGraph::default();
     for (facts, callees) in functions {
@@ -26,19 +26,19 @@ fn graph(functions: &[(FunctionFacts, &[u32])]) -> CallGraph {
     graph
 }
 
-/// The choices of a graph that does not depend on values.
+/// Returns the changes for a graph whose choices do not depend on values.
 fn chosen(graph: &CallGraph) -> Vec<Mark> {
     choose(graph.clone(), |function| unreachable!("nobody asks for the values of {function}"))
 }
 
-/// Where nobody chooses anything, nothing is done.
+/// Without choices, nothing changes.
 #[test]
 fn without_a_choice() {
     assert_eq!(chosen(&graph(&[(KERNEL, &[1]), (INNER, &[])])), []);
     assert_eq!(chosen(&CallGraph::default()), []);
 }
 
-/// All calls are inlined, and the functions forget types, but for calls that may not be.
+/// All calls are inlined, except calls with a fixed attribute, and the functions lose their types.
 #[test]
 fn inlines_what_may_be() {
     let kernel = FunctionFacts { choice: ALL, ..KERNEL };
@@ -46,11 +46,12 @@ fn inlines_what_may_be() {
     let whole = graph(&[(kernel, &[1, 2, 3]), (INNER, &[]), (fixed, &[]), (INNER, &[3])]);
     let forget = |function| Mark::ForgetTypes(Func(function));
     assert_eq!(chosen(&whole), [forget(0), forget(1), forget(2), forget(3), Mark::Inline(Call(0))]);
-    // Where no call is inlined, the types stay.
+    // If no call is inlined, the types stay.
     assert_eq!(chosen(&graph(&[(kernel, &[1]), (fixed, &[])])), []);
 }
 
-/// What others call, too, is copied, and what leads to a copy; what nobody else has is changed where it stands.
+/// Functions with other callers are copied, and so are the functions that lead to a copy. Functions without other
+/// callers are changed in place.
 #[test]
 fn copies_what_others_call() {
     let (kernel, other) = (FunctionFacts { choice: CUT, ..KERNEL }, KERNEL);
@@ -71,7 +72,7 @@ fn copies_what_others_call() {
     );
 }
 
-/// A function that somebody else may call is copied, whoever it is.
+/// A function that other modules, or pointers, may call is copied.
 #[test]
 fn copies_what_is_known_outside() {
     let kernel = FunctionFacts { choice: CUT, ..KERNEL };
@@ -82,7 +83,7 @@ fn copies_what_is_known_outside() {
     }
 }
 
-/// The copy of a function that calls itself does so, too, and is not inlined.
+/// The copy of a recursive function is recursive, too, and is not inlined.
 #[test]
 fn copies_that_call_themselves_are_not_inlined() {
     let kernel = FunctionFacts { choice: ALL, ..KERNEL };
@@ -93,14 +94,14 @@ fn copies_that_call_themselves_are_not_inlined() {
     assert_eq!(inlined, [&Mark::Inline(Call(1))]);
 }
 
-/// A limit is set on calls, and nothing else is changed.
+/// A limit is set on calls, and nothing else changes.
 #[test]
 fn limits() {
     let kernel = FunctionFacts { choice: Choice { inline: Inline::Less, ..LLVMS }, ..KERNEL };
     assert_eq!(chosen(&graph(&[(kernel, &[1]), (INNER, &[])])), [Mark::Limit(Call(0), 225)]);
 }
 
-/// Only the call that gets an address of the stack is inlined; each function's values are asked for once.
+/// Only the call with a stack address is inlined, and the values of each function are requested once.
 #[test]
 fn inlines_by_the_stack() {
     let kernel = FunctionFacts { choice: Choice { inline: Inline::Stack, ..LLVMS }, ..KERNEL };
@@ -123,13 +124,13 @@ fn inlines_by_the_stack() {
     assert_eq!(inlined, [&Mark::Inline(Call(1))]);
 }
 
-/// A module after its marks, and the functions that they changed.
+/// A module after its changes, and the functions that were changed.
 struct Marked {
     graph: CallGraph,
     changed: BTreeSet<Func>,
 }
 
-/// Sets marks as the shim does.
+/// Applies changes as the shim does.
 fn set(mut graph: CallGraph, marks: &[Mark]) -> Marked {
     let function_of = |graph: &CallGraph, call: Call| {
         let has = |function: Func| graph.calls(function).any(|(other, _)| other == call);
@@ -150,7 +151,7 @@ fn set(mut graph: CallGraph, marks: &[Mark]) -> Marked {
     Marked { graph, changed: functions.into_iter().collect() }
 }
 
-/// A module whose kernels alone choose, and are not called.
+/// Draws a module in which only kernels choose, and are not called.
 fn module(u: &mut Unstructured<'_>) -> arbitrary::Result<CallGraph> {
     let mut graph = CallGraph::default();
     let (kernels, len): (u32, u32) = (u.int_in_range(1..=3)?, u.int_in_range(4..=8)?);
@@ -171,7 +172,7 @@ fn module(u: &mut Unstructured<'_>) -> arbitrary::Result<CallGraph> {
     Ok(graph)
 }
 
-/// What one choice changes, no other choice reaches, nor has anybody outside.
+/// A function that one choice changes is not reachable by another choice, or from outside.
 #[test]
 fn no_function_of_another_choice_is_changed() {
     arbtest::arbtest(|u| {
@@ -179,7 +180,7 @@ fn no_function_of_another_choice_is_changed() {
         let roots = roots(&before);
         let Marked { graph, changed } = set(before.clone(), &chosen(&before));
         let root_of = |function: Func| roots.iter().find(|(_, of)| of.contains(&function)).map(|(&choice, _)| choice);
-        // Of each choice: what its roots reach.
+        // For each choice: the functions that its roots reach.
         let mut reached = BTreeMap::<Choice, BTreeSet<Func>>::new();
         for (&choice, roots) in &roots {
             let mut work = roots.clone();
@@ -205,7 +206,8 @@ fn no_function_of_another_choice_is_changed() {
     });
 }
 
-/// Copies and redirected calls keep what the program does: each call calls what it called, or a copy of it.
+/// Copies and redirected calls keep the meaning of the program: each call calls the same function as before, or a copy
+/// of it.
 #[test]
 fn calls_keep_their_callees() {
     arbtest::arbtest(|u| {

@@ -14,17 +14,17 @@ fn recursive(callees: &[&[u32]]) -> Vec<u32> {
     recursive.iter_enumerated().filter(|(_, is)| **is).map(|(function, _)| function.0).collect()
 }
 
-/// A function that calls itself, two that call each other, and what only leads there or comes from there.
+/// A function that calls itself, two that call each other, and functions that are only before or after a cycle.
 #[test]
 fn cycles() {
     assert_eq!(recursive(&[&[1], &[1]]), [1]);
     assert_eq!(recursive(&[&[1], &[2, 3], &[1], &[]]), [1, 2]);
     assert_eq!(recursive(&[&[1], &[2], &[3], &[0, 4], &[]]), [0, 1, 2, 3]);
-    // Between two cycles.
+    // A function between two cycles.
     assert_eq!(recursive(&[&[0, 1], &[2], &[2]]), [0, 2]);
 }
 
-/// A function is recursive just where it reaches itself.
+/// A function is recursive if and only if it reaches itself.
 #[test]
 fn recursive_is_what_reaches_itself() {
     arbtest::arbtest(|u| {
@@ -44,7 +44,7 @@ fn recursive_is_what_reaches_itself() {
     });
 }
 
-/// A copy calls what the original calls, until its calls are redirected.
+/// A copy calls the same functions as the original, until its calls are redirected.
 #[test]
 fn copies() {
     let mut graph = graph(&[&[1, 1], &[]]);

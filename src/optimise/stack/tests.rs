@@ -3,7 +3,7 @@ use arbitrary::Unstructured;
 use super::super::call_graph::{CallFacts, FunctionFacts};
 use super::*;
 
-/// Functions with their values, and the functions that each calls.
+/// Functions with their values and their callees.
 struct Sample {
     graph: CallGraph,
     bodies: Vec<Rc<Body>>,
@@ -28,7 +28,7 @@ impl Sample {
         self.graph.functions().map(|(function, _)| function).collect()
     }
 
-    /// Per call: whether it gets an address.
+    /// Returns, for each call, whether it gets an address.
     fn passed(&self, functions: &[Func]) -> Vec<bool> {
         let addresses = self.addresses(functions);
         let of = |function: Func| self.graph.calls(function).map(move |(call, _)| (function, call));
@@ -59,12 +59,12 @@ fn body(values: Vec<Node>, stores: &[(u32, u32)], arguments: &[&[Argument]]) -> 
     }
 }
 
-/// A function that passes its parameter on; the argument of each call is the parameter.
+/// Returns a function that passes its parameter on: the argument of each call is the parameter.
 fn passes_on() -> Body {
     body(vec![Node::Parameter, pointer(0)], &[], &[&[argument(1)]])
 }
 
-/// An address is passed on from function to function; what comes from elsewhere is none.
+/// An address is passed on from function to function; values from elsewhere are no addresses.
 #[test]
 fn addresses_are_passed_on() {
     let kernel =
@@ -72,11 +72,11 @@ fn addresses_are_passed_on() {
     let end = body(vec![Node::Parameter], &[], &[]);
     let sample = Sample::new(vec![(kernel, vec![3, 1]), (passes_on(), vec![2]), (passes_on(), vec![3]), (end, vec![])]);
     assert_eq!(sample.passed(&sample.all()), [false, true, true, true]);
-    // Of functions that are not looked at nothing is known.
+    // Functions outside of the analysed set have no facts.
     assert_eq!(sample.passed(&[Func(2), Func(3)]), [false; 4]);
 }
 
-/// A closure holds the address of a variable: what is loaded from it is one, in the function that it is passed to.
+/// A closure holds the address of a variable: a load from the closure returns an address, in the called function.
 #[test]
 fn closures_hold_addresses() {
     let values = vec![Node::Variable, Node::Variable, pointer(0), pointer(1)];
@@ -88,7 +88,7 @@ fn closures_hold_addresses() {
         Sample::new(vec![(kernel, vec![1]), (calls, vec![2]), end()]).passed(&[Func(0), Func(1), Func(2)]),
         [true; 2]
     );
-    // By value, a closure that holds nothing has no address.
+    // A closure without stored addresses passes none by value.
     let kernel = |stores: &[_]| {
         let by_value = Argument { value: Value(3), is_by_value: true };
         body(vec![Node::Variable, Node::Variable, pointer(0), pointer(1)], stores, &[&[by_value]])
@@ -101,7 +101,7 @@ fn closures_hold_addresses() {
     assert_eq!((passed(&[]), passed(&[(2, 3)])), (vec![false; 2], vec![true; 2]));
 }
 
-/// A constructor stores an address through its parameter: the variable of the caller then holds one.
+/// A constructor stores an address through its parameter: the caller's variable then holds one.
 #[test]
 fn constructors_store_addresses() {
     let values = vec![Node::Variable, Node::Variable, pointer(0), pointer(1), Node::Load(Value(3)), pointer(4)];
@@ -112,7 +112,7 @@ fn constructors_store_addresses() {
     assert_eq!(sample.passed(&sample.all()), [true, true]);
 }
 
-/// Any values, with their objects behind: edges may lead in circles, as loads in loops do.
+/// Draws values, with their objects after them. Edges may form cycles, like loads in loops.
 fn any_body(u: &mut Unstructured<'_>, calls: usize) -> arbitrary::Result<Body> {
     let parameters = u.int_in_range(0..=2)?;
     let len: u32 = parameters + u.int_in_range(1..=6)?;
@@ -126,7 +126,7 @@ fn any_body(u: &mut Unstructured<'_>, calls: usize) -> arbitrary::Result<Body> {
             1 => Node::Load(any(u)?),
             2 => Node::Made([any(u)?].into()),
             3 => Node::Number([any(u)?].into()),
-            // Into objects ahead of it: a pointer is no object.
+            // Pointers into earlier objects: a pointer is no object.
             _ => Node::Pointer((0..index).map(Value).filter(|&of| !matches!(values[of], Node::Pointer(_))).collect()),
         };
     }
@@ -145,7 +145,7 @@ fn any_body(u: &mut Unstructured<'_>, calls: usize) -> arbitrary::Result<Body> {
     Ok(read)
 }
 
-/// The facts are a fixed point, and the same in whatever order functions are looked at. To look at more functions finds no
+/// The facts are a fixed point, and do not depend on the order of functions. An analysis of more functions finds no
 /// fewer addresses.
 #[test]
 fn facts_are_a_fixed_point() {

@@ -2,7 +2,7 @@ use arbitrary::Unstructured;
 
 use super::*;
 
-/// A loop whose turn, without its end, has `turn` instructions.
+/// Returns a loop whose iteration has `turn` instructions without its end.
 fn sized(turn: u64) -> Loop {
     Loop { parent: None, count: None, size: Some(turn + END), matrices: 0 }
 }
@@ -27,7 +27,7 @@ fn cut(nest: &[Loop], exits: &[u32]) -> Mark {
     decide(Unroll::Cut, UnrollMetadata::Unrolling, &facts(nest, exits))
 }
 
-/// Only what a choice is about is looked at, and the rest stays.
+/// Only the loops that a choice concerns are examined; the other loops stay.
 #[test]
 fn reads_what_the_choice_is_about() {
     for choice in [Unroll::Llvm, Unroll::Asked, Unroll::Cut, Unroll::Stack] {
@@ -47,7 +47,8 @@ fn reads_what_the_choice_is_about() {
     }
 }
 
-/// All turns, where LLVM comes to them itself; as many as fit NVIDIA's size; a power of two that divides them.
+/// The factor is the trip count if LLVM arrives at it itself, the largest that fits NVIDIA's size, or a power of two
+/// that divides the trip count.
 #[test]
 fn as_many_as_fit() {
     assert_eq!(cut(&[sized(2)], &[8_000]), Mark::Leave);
@@ -55,16 +56,16 @@ fn as_many_as_fit() {
     assert_eq!(cut(&[sized(3)], &[16_384]), Mark::Count(8_192));
     assert_eq!(cut(&[sized(2)], &[20_001]), Mark::Count(4));
     assert_eq!(cut(&[sized(40_000)], &[8]), Mark::Disable);
-    // Nobody knows how often it runs.
+    // The trip count is unknown.
     assert_eq!(cut(&[Loop { count: Some(100_000), ..sized(2) }], &[]), Mark::Count(2));
     assert_eq!(cut(&[sized(2)], &[]), Mark::Leave);
-    // The exit that is taken first counts.
+    // The earliest exit counts.
     assert_eq!(cut(&[sized(2)], &[0, 20_000, 10_000]), Mark::Count(10_000));
     // LLVM cannot unroll it.
     assert_eq!(cut(&[Loop { size: None, ..sized(2) }], &[10_000]), Mark::Leave);
 }
 
-/// The limits are those of the sizes themselves: one instruction more does not fit.
+/// The limits are exact: one more instruction does not fit.
 #[test]
 fn limits() {
     assert_eq!(cut(&[sized(1)], &[16_381]), Mark::Leave);
@@ -73,7 +74,7 @@ fn limits() {
     assert_eq!(cut(&[sized(1)], &[32_768]), Mark::Count(16_384));
 }
 
-/// A loop that has a loop inside is unrolled as asked or not at all, and what is to come of that loop counts.
+/// A loop with a loop inside is unrolled as requested or not at all, and the later growth of the inner loop counts.
 #[test]
 fn nests() {
     let inner = |count| Loop { parent: Some(0), count, ..sized(10) };
@@ -82,12 +83,12 @@ fn nests() {
     // 20 and 3 times 10.
     assert_eq!(cut(&[sized(20), inner(Some(4))], &[655]), Mark::Leave);
     assert_eq!(cut(&[sized(20), inner(Some(4))], &[656]), Mark::Disable);
-    // The innermost of three: 1 + 1 × (10 + 10) instructions more.
+    // The innermost of three loops: 1 + 1 × (10 + 10) additional instructions.
     let nest = [sized(20), Loop { count: Some(2), ..inner(None) }, Loop { parent: Some(1), ..inner(Some(2)) }];
     assert_eq!(facts(&nest, &[]).size_to_come(), 10 + 20);
 }
 
-/// Products of matrices count for more than LLVM sees in them.
+/// Matrix products weigh more than in LLVM.
 #[test]
 fn matrices() {
     let of = |matrices| cut(&[Loop { matrices, ..sized(10) }], &[1_024]);
@@ -95,7 +96,7 @@ fn matrices() {
     assert_eq!(of(40), Mark::Count(512));
 }
 
-/// Where all threads of a warp take part, no rest of the turns is left.
+/// If all threads of a warp take part, no remainder is left.
 #[test]
 fn no_rest_among_threads_that_take_part() {
     let decide = |turns, count| {
@@ -108,7 +109,7 @@ fn no_rest_among_threads_that_take_part() {
     assert_eq!(decide(0, Some(10_000)), Mark::Disable);
 }
 
-/// A loop over an array is unrolled wholly, if LLVM can.
+/// A loop over an array is fully unrolled, if LLVM can unroll it.
 #[test]
 fn over_the_stack() {
     let nest = [sized(38)];
@@ -123,7 +124,7 @@ fn over_the_stack() {
     assert_eq!(decide(Facts { nest: &[Loop { size: None, ..nest[0] }], ..facts }), Mark::Leave);
 }
 
-/// A short loop that ends at the lesser of two bounds is unrolled by four, if LLVM can and may leave a rest.
+/// A short loop that ends at the lesser of two bounds is unrolled by four, if LLVM can unroll it with a remainder.
 #[test]
 fn to_the_lesser_bound() {
     let of = |facts| decide(Unroll::Cut, UnrollMetadata::Nothing, &facts);
@@ -149,8 +150,8 @@ fn nest(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<Loop>> {
     Ok(nest)
 }
 
-/// A count is never above what is asked for, nor above all turns, and what it makes fits; where no rest may be left, it
-/// divides the turns. Only a loop that LLVM can unroll gets one.
+/// A factor exceeds neither the request nor the trip count, and its result fits. If no remainder may be left, it
+/// divides the trip count. Only a loop that LLVM can unroll gets a factor.
 #[test]
 fn counts_are_within_bounds() {
     arbtest::arbtest(|u| {
@@ -174,7 +175,7 @@ fn counts_are_within_bounds() {
     });
 }
 
-/// A loop is unrolled wholly only where all its turns fit LLVM's size.
+/// A loop is fully unrolled only if all its iterations fit LLVM's size.
 #[test]
 fn whole_loops_fit() {
     arbtest::arbtest(|u| {

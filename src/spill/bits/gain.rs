@@ -1,10 +1,12 @@
-//! How many instructions [bits](super::bits) save, compared with ptxas's own way to keep more predicates than a thread has.
+//! Instructions that [bits](super::bits) save, compared with the way in which ptxas stores the predicates that exceed a
+//! thread's seven.
 //!
-//! ptxas 13.0.88 keeps each such predicate in a general register. `P2R` moves it there behind each definition, `ISETP` brings it
-//! back where it is read, and a constant takes a `PLOP3` ahead of the `P2R`. A bit takes `SEL` and `LOP3` behind a definition, and
-//! `LOP3` where it is read. So a definition by a comparison costs one instruction more as a bit, and a read costs the same. Constants
-//! decide: ptxas makes one `LOP3` of all constants that follow each other, however many bits they set or clear. As many constants
-//! as a thread has predicates save nothing: ptxas makes guards of the branches around them.
+//! ptxas 13.0.88 stores each additional predicate in a general register. `P2R` moves it there after each definition,
+//! `ISETP` restores it before a read, and a constant takes a `PLOP3` before the `P2R`. A bit takes `SEL` and `LOP3`
+//! after a definition, and `LOP3` before a read. A definition by a comparison therefore costs one instruction more as a
+//! bit, and a read costs the same. Constants decide: ptxas merges all consecutive constants into one `LOP3`, however
+//! many bits they set or clear. If there are no more constants than a thread has predicates, bits save nothing: ptxas
+//! turns the branches around the constants into guards.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -14,26 +16,27 @@ use crate::analysis::Occurrence;
 use crate::function::{Inst, Operand, Role, VReg, Value};
 use crate::target::machine::PREDICATES;
 
-/// Instructions with which ptxas sets a predicate to a constant, where it sets more than a thread has, too.
+/// Instructions with which ptxas sets a predicate to a constant, if the block sets more constants than a thread has
+/// predicates.
 const OF_A_CONSTANT: f64 = 2.0;
 
-/// The same where it sets few others: mostly, the branch around the constants becomes the guard of a comparison.
+/// The same if the block sets few constants: mostly, the branch around the constants becomes the guard of a comparison.
 const OF_A_CONSTANT_OF_FEW: f64 = 1.0;
 
-/// What setting a bit of a comparison takes beyond what ptxas takes.
+/// Additional instructions that a bit takes for a comparison, compared with ptxas's own way.
 const OF_A_COMPARISON: f64 = 1.0;
 
-/// Instructions that bits save; fewer than none where they take more.
+/// Instructions that bits save; negative if bits take more.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Gain {
-    /// In the code.
+    /// Static count.
     instructions: f64,
-    /// Each as often as it runs.
+    /// Weighted by block frequency.
     executed: f64,
 }
 
 impl Gain {
-    /// Whether the code gets shorter, and no more runs.
+    /// Whether the code gets shorter and does not execute more instructions.
     pub(super) fn pays(self) -> bool {
         self.instructions > 0.0 && self.executed >= 0.0
     }
@@ -53,7 +56,7 @@ impl Sum for Gain {
     }
 }
 
-/// What an instruction does to a predicate.
+/// How an instruction accesses a predicate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Constant(bool),
@@ -61,7 +64,7 @@ enum Access {
     Read,
 }
 
-/// What each predicate gains if all are kept as bits of a word. O(n log n) in their accesses.
+/// Computes the gain of each predicate if all of them are stored as bits of a word. O(n log n) in their accesses.
 pub(super) fn gains(facts: &Facts<'_>, regs: &[VReg]) -> Vec<Gain> {
     let mut gains = vec![Gain::default(); regs.len()];
     let of = |&(number, reg): &(usize, VReg)| {

@@ -1,16 +1,19 @@
-//! Predicates kept as bits of general registers, which is called a bit-spill.
+//! Predicates stored as bits of general registers: bit-spills.
 //!
-//! A thread has seven predicates. ptxas keeps further ones as bits, too, and moves them there and back wherever it needs one: a
-//! tile of 64 branches that each clear the predicates of all others took 20,615 instructions, and 9,783 with bits that are chosen
-//! here. A bit takes two instructions where its predicate is defined, and one in each block that reads it.
+//! A thread has seven predicates. ptxas stores additional predicates as bits, too, and moves them wherever it needs
+//! one: a tile of 64 branches that each clear the predicates of all others took 20,615 instructions, and 9,783 with
+//! bits that are chosen here. A bit takes two instructions at a definition of its predicate, and one in each block that
+//! reads it.
 //!
-//! Predicates that live in one block stay: ptxas moves a comparison next to the instruction that reads it. So do those that
-//! [comparisons made again](super::remat) serve. Across blocks, too, ptxas may compare again where that is cheaper than a bit. It
-//! cannot where several definitions, each on paths of its own, set a predicate. So by default only these go, and only where bits take
-//! [fewer instructions](gain) than ptxas does; all go only if asked.
+//! Predicates that live in one block stay: ptxas moves a comparison next to the instruction that reads it. Predicates
+//! of [rematerialised comparisons](super::remat) stay, too. Across blocks, ptxas may also repeat a comparison if that
+//! is cheaper than a bit. It cannot if several definitions, each on its own path, set the predicate. By default, only
+//! predicates with several definitions become bits, and only if bits take [fewer instructions](gain) than ptxas does.
+//! An option extends this to all predicates.
 //!
-//! Predicates that are never live together share a bit, as values in memory share a slot, and 32 bits are a register. Which
-//! register that is, and that it holds no predicate at first, is left to what applies the edits: a bit is a slot there.
+//! Predicates that are never live together share a bit, as spilled values share a slot, and 32 bits form a register. A
+//! bit is a slot in the edits. The code that applies the edits assigns the register and clears it at the function's
+//! entry.
 
 mod gain;
 
@@ -29,7 +32,7 @@ use crate::index::IndexVec;
 use crate::target::asynchrony;
 use crate::target::machine::PREDICATES;
 
-/// What setting a bit costs, in reads of one: the others are kept.
+/// Cost of setting a bit, in reads of a bit.
 const STORE: f64 = 2.0;
 
 /// A function that has left SSA form, and its analyses.
@@ -41,36 +44,37 @@ pub(crate) struct Facts<'a> {
     pub(crate) live: &'a LiveRanges,
 }
 
-/// A predicate that may be kept as a bit.
+/// A predicate that may be stored as a bit.
 struct Candidate {
     reg: VReg,
     definitions: Vec<Occurrence>,
     groups: Vec<Group>,
-    /// The stretches in which no register holds it while it is a bit.
+    /// The stretches in which no register holds the predicate while it is a bit.
     freed: Vec<Range<u32>>,
-    /// Instructions for the bit, each as often as it runs, for each instruction without the predicate.
+    /// Instructions for the bit, weighted by frequency, for each executed instruction that the predicate is freed at.
     price: f64,
 }
 
-/// How many predicates became bits, and by how many instructions.
+/// Number of predicates that became bits, and of the instructions that access the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BitSpillCounts {
     pub(crate) predicates: usize,
     pub(crate) accesses: usize,
 }
 
-/// Which predicates are kept as bits, of those that may be.
+/// Which eligible predicates become bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// All.
     Any,
-    /// Those with which the code gets shorter, and runs no more instructions.
+    /// Only predicates with which the code gets shorter and does not execute more instructions.
     Shorter,
 }
 
-/// Keeps predicates as bits where more than seven that live in several blocks are live at once, if somewhere more than `many` are:
-/// the cheapest first. Only those that `may_go` are moved and count. O(n log n) in operands and the blocks that registers are live into, and a
-/// search among the bits so far for each predicate that is chosen.
+/// Turns predicates into bits, the cheapest first, where more than seven predicates that cross blocks are live at once,
+/// if more than `many` are live somewhere. Only predicates that `may_go` accepts are moved and counted. O(n log n) in
+/// operands and the blocks that registers are live into, and a search among the bits so far for each predicate that is
+/// chosen.
 pub(crate) fn spill_predicates(
     facts: &Facts<'_>,
     (many, policy): (u32, Policy),
@@ -98,7 +102,7 @@ pub(crate) fn spill_predicates(
         is_full
     });
     let chosen: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
-    // Constants of fewer predicates stand alone where others stood beside them.
+    // A row of constants may have lost predicates that were not chosen, so the gains are computed again.
     if policy == Policy::Shorter && !gains(facts, &chosen).into_iter().sum::<Gain>().pays() {
         return BitSpillCounts::default();
     }
@@ -107,20 +111,20 @@ pub(crate) fn spill_predicates(
         let slot = edits.create_bit_slot(BitPlace { word: number / u32::BITS, bit: number % u32::BITS });
         slot_of.extend(sharing.into_iter().map(|reg| (reg, slot)));
     }
-    // Stores come first where several accesses share a place: a constant stands directly ahead of its own.
+    // Stores come first if several accesses share a place: a constant stands directly before its own store.
     let stores: usize = candidates.iter().map(|one| one.store(function, slot_of[&one.reg], edits)).sum();
     let tests: usize = candidates.iter().map(|one| one.test(function, slot_of[&one.reg], edits)).sum();
     BitSpillCounts { predicates: chosen.len(), accesses: stores + tests }
 }
 
-/// Leaves those with which the code gets shorter.
+/// Removes the candidates that do not make the code shorter.
 fn retain_shorter(facts: &Facts<'_>, candidates: &mut Vec<Candidate>) {
     let regs: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
     let mut gains = gains(facts, &regs).into_iter();
     candidates.retain(|_| gains.next().is_some_and(Gain::pays));
 }
 
-/// How often instructions run, up to each; what a variable is does not.
+/// Prefix sums of the instructions' frequencies; debug instructions count 0.
 struct Runs(Vec<f64>);
 
 impl Runs {
@@ -143,8 +147,9 @@ impl Runs {
     }
 }
 
-/// A predicate that each instruction reads or writes as it stands: none that one instruction must have in the register of another,
-/// none that some instruction or path leaves undefined, none of an asynchronous instruction, and none that a call returns.
+/// Returns the candidate of a predicate whose accesses can all be replaced. `None` if an operand is tied to another
+/// register, if an instruction or a path leaves the predicate undefined, or if an asynchronous instruction or a call
+/// accesses it.
 fn candidate(facts: &Facts<'_>, pressure: &Pressure, runs: &Runs, reg: VReg) -> Option<Candidate> {
     let Facts { function, live, frequencies, .. } = *facts;
     let accesses = facts.occurrences.of(reg);
@@ -162,7 +167,7 @@ fn candidate(facts: &Facts<'_>, pressure: &Pressure, runs: &Runs, reg: VReg) -> 
     if !accesses.iter().all(is_plain) || !live.live_ins(reg).iter().all(|live_in| is_reached(live_in.block)) {
         return None;
     }
-    // Within a block ptxas would find equal tests of a bit, and make one of them.
+    // Within a block, ptxas would merge equal tests of a bit.
     let groups = group(function, accesses, pressure, u32::MAX);
     let reads = groups.iter().filter(|group| !group.has_definition).map(|group| frequencies[group.block]);
     let writes = definitions.iter().map(|definition| STORE * frequencies[definition.block]);
@@ -173,7 +178,7 @@ fn candidate(facts: &Facts<'_>, pressure: &Pressure, runs: &Runs, reg: VReg) -> 
 }
 
 impl Candidate {
-    /// Sets the bit behind each definition. Returns how many those are.
+    /// Sets the bit after each definition. Returns the number of stores.
     fn store(&self, function: &Function, slot: Slot, edits: &mut EditList) -> usize {
         for definition in &self.definitions {
             edits.insert_spill(InsertionPoint::after(function, definition).position(function), self.reg, slot);
@@ -181,7 +186,7 @@ impl Candidate {
         self.definitions.len()
     }
 
-    /// Tests the bit in front of each group of reads. Returns how many those are.
+    /// Tests the bit before each group of reads. Returns the number of tests.
     fn test(&self, function: &Function, slot: Slot, edits: &mut EditList) -> usize {
         let tests = self.groups.iter().filter(|group| !group.has_definition);
         for group in tests.clone() {

@@ -1,10 +1,11 @@
-//! The code that computes the addresses of slots, as statements of PTX.
+//! The code that computes the addresses of slots, as PTX statements.
 //!
-//! ptxas keeps local memory in registers where it knows every address, so 0 is added that it does not know: a grid has less
-//! than 2^16 blocks in z. The array is not the frame, for accesses to that would then be unknown as well.
+//! ptxas promotes local memory to registers if it knows every address. So the code adds a 0 that ptxas cannot see: a
+//! grid has less than 2^16 blocks in z. The array is separate from the stack frame, because accesses to the frame would
+//! otherwise have unknown addresses as well.
 
-/// The dimensions that every block of a kernel has, as `.reqntid` says them: numbers, up to three; `None` where it does not
-/// prove them. `.maxntid` bounds their product alone.
+/// Returns the dimensions of every block of a kernel from up to three numbers of `.reqntid`. `None` if they do not
+/// prove the dimensions. `.maxntid` bounds only their product.
 pub fn block_shape<'a>(sizes: impl IntoIterator<Item = &'a str>) -> Option<[u32; 3]> {
     let mut shape = [1; 3];
     for (number, size) in sizes.into_iter().enumerate() {
@@ -14,12 +15,13 @@ pub fn block_shape<'a>(sizes: impl IntoIterator<Item = &'a str>) -> Option<[u32;
     Some(shape)
 }
 
-/// The declaration of an array.
+/// Returns the declaration of an array.
 pub(crate) fn declaration(space: &str, align: u64, name: &str, bytes: u64) -> String {
     format!(".{space} .align {align} .b8 {name}[{bytes}];")
 }
 
-/// Computes the address of an array in local memory. `scratch` is what the names of registers begin with that nothing else has.
+/// Computes the address of an array in local memory. `scratch` is a prefix of register names that no other register
+/// has.
 pub(crate) fn local_address(scratch: &str, array: &str, address: &str) -> Vec<String> {
     vec![
         format!("{{ .reg .b32 {scratch}<2>;"),
@@ -31,8 +33,8 @@ pub(crate) fn local_address(scratch: &str, array: &str, address: &str) -> Vec<St
     ]
 }
 
-/// Computes the addresses of this thread's parts in an array in shared memory: the array's own and the thread's number times
-/// the bytes of a row, each with the register for it.
+/// Computes the addresses of this thread's rows in an array in shared memory: the array's address plus the thread's
+/// number times the bytes of a row. Each row size has an address register.
 pub(crate) fn shared_addresses<'a>(
     scratch: &str,
     array: &str,

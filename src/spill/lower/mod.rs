@@ -1,12 +1,12 @@
-//! Spill code as instructions of the target: what the edits of slots become, for LLVM and for text.
+//! Lowers the edits of slots to instructions of the target, for LLVM and for PTX.
 //!
-//! A function's slots have their places ([`places`]), accesses become steps ([`steps`]), and the addresses of slots are
-//! computed once, at the entry ([`addresses`]). One table has the names of the instructions ([`table`]). For LLVM, [`lower`]
-//! makes a list of edits that inserts them; `ptx::edit` prints the same steps.
+//! [`places`] lays out a function's slots, accesses become steps ([`steps`]), and the addresses of slots are computed
+//! once, at the entry ([`addresses`]). One table has the names of the instructions ([`table`]). For LLVM, [`lower`]
+//! returns a list of edits that inserts the instructions; `ptx::edit` prints the same steps.
 //!
-//! In that list, what an access needs stands beside it: conversions ahead of a store and behind a load. At the entry, behind the
-//! lines that edits put there, addresses are computed ahead of all uses, and behind that no predicate is set in the registers
-//! that hold them.
+//! In that list, the conversions of an access stand beside it: before a store and after a load. At the entry, the
+//! addresses are computed before all uses and before other insertions there. After that, the registers that hold
+//! predicates are cleared.
 
 pub(crate) mod addresses;
 mod numbering;
@@ -30,7 +30,7 @@ use crate::function::{
 };
 use crate::index::EntityIndex;
 
-/// What the names of the arrays and of the registers are in LLVM's inline assembly, or begin with.
+/// Names, or prefixes of names, of the arrays and registers in LLVM's inline assembly.
 const SHARED_ARRAY: &str = "nvptx_ra_spills";
 const LOCAL_ARRAY: &str = "nvptx_ra_local";
 const SCRATCH: &str = "%nvptx_ra";
@@ -38,11 +38,11 @@ const SCRATCH: &str = "%nvptx_ra";
 /// The least alignment of the array in local memory in LLVM.
 const LOCAL_ALIGNMENT: u64 = 8;
 
-/// The edits with instructions in place of everything that concerns slots; `None` where nothing does. `shape` is what
-/// `.reqntid` says of the function's blocks. O(size).
+/// Replaces all edits that concern slots by instructions. `None` if no edit does. `shape` has the dimensions of the
+/// function's blocks from `.reqntid`. O(size).
 ///
 /// # Errors
-/// Edits that do not fit the function are refused.
+/// The edits do not fit the function.
 pub fn lower(
     function: &Function,
     edits: &EditList,
@@ -66,14 +66,14 @@ pub fn lower(
     let entry = lowering.entry(shape);
     let mut numbering = Numbering::new(function, edits);
     let mut lowered = numbering.numbered(pieces, entry);
-    // Creations come first, and those of these registers behind those of all others.
+    // Creations come first, and these registers after all others.
     let behind = lowered.iter().rposition(|edit| matches!(edit, LoweredEdit::Kept(Edit::CreateRegister { .. })));
     let behind = behind.map_or(0, |last| last + 1);
     lowered.splice(behind..behind, lowering.created.into_iter().map(LoweredEdit::Kept));
     Ok(Some(lowered))
 }
 
-/// The stores of predicates that are set to a constant directly ahead, by their numbers in the edits.
+/// Returns the stores of predicates that a constant sets directly before, by their numbers in the edits.
 fn constants(function: &Function, applied: &Applied) -> BTreeMap<Inst, bool> {
     let after = &applied.function;
     let mut constants = BTreeMap::new();
@@ -90,15 +90,15 @@ fn constants(function: &Function, applied: &Applied) -> BTreeMap<Inst, bool> {
 
 /// A list of edits while it is lowered.
 struct Lowering<'a> {
-    /// The function as the edits make it.
+    /// The function after the edits.
     after: &'a Function,
     places: Places,
     constants: BTreeMap<Inst, bool>,
     num_regs: u32,
-    /// The registers that only the lowered edits create.
+    /// Registers that the lowered edits create in addition.
     created: Vec<Edit>,
     addresses: BTreeMap<AddressOf, VReg>,
-    /// The registers that hold predicates.
+    /// The registers whose bits are predicates.
     words: Vec<Option<VReg>>,
 }
 
@@ -113,7 +113,7 @@ impl Lowering<'_> {
             _ if edit.is_of_slots() => return Vec::new(),
             _ => return vec![Piece::Kept(edit.clone())],
         };
-        // The edits were applied: they name registers and slots that there are.
+        // The edits were applied, so their registers and slots exist.
         let (Some(&first), Some(place)) = (registers.first(), self.places.of(slot)) else { return Vec::new() };
         let access_registers = AccessRegisters { class: self.after.class(first), registers: registers.len() as u8 };
         let access = Access { role, registers: access_registers, place, constant: self.constants.get(&inst).copied() };
@@ -121,14 +121,14 @@ impl Lowering<'_> {
         let mut parts: Vec<VReg> =
             access.parts().map_or(Vec::new(), |parts| (0..parts.registers).map(|_| self.create(parts.class)).collect());
         if matches!(place, Place::Bit(_)) {
-            // The first of them by number is the one of `and`.
+            // The register of `and` has the lowest number.
             parts.reverse();
         }
         let steps = access.steps(true);
         vec![Piece::Group { of: inst, at, insertions: self.insertions(&steps, &registers, &parts) }]
     }
 
-    /// Instructions without their numbers.
+    /// Returns the instructions of some steps, without their numbers.
     fn insertions(&mut self, steps: &[Step], registers: &[VReg], parts: &[VReg]) -> Vec<numbering::Code> {
         let mut code = Vec::new();
         for step in steps {
@@ -154,7 +154,7 @@ impl Lowering<'_> {
         code
     }
 
-    /// Makes the register first that leads to a place.
+    /// Creates the address register of a place, once.
     fn address_of(&mut self, place: Place) {
         match place {
             Place::Local(_) => _ = self.address(AddressOf::Local),
@@ -187,7 +187,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// The code at the entry: the addresses, and registers in which no predicate is set.
+    /// Returns the code at the entry: it computes the addresses and clears the registers whose bits are predicates.
     fn entry(&mut self, shape: Option<[u32; 3]>) -> Vec<numbering::Code> {
         let mut code = Vec::new();
         if !self.addresses.is_empty() {
@@ -200,7 +200,7 @@ impl Lowering<'_> {
         code
     }
 
-    /// Inline assembly that declares the arrays and computes the addresses in use.
+    /// Returns inline assembly that declares the arrays and computes the addresses in use.
     fn assembly(&self, shape: Option<[u32; 3]>) -> numbering::Code {
         let (mut lines, mut results) = (Vec::new(), Vec::new());
         let mut rows = Vec::new();
@@ -225,12 +225,12 @@ impl Lowering<'_> {
     }
 }
 
-/// The registers of a wide access, and its first slot. The others lie behind it.
+/// Returns the registers of a wide access, and its first slot. The other slots follow it.
 fn wide(parts: &[(VReg, Slot)]) -> (Vec<VReg>, Slot) {
     (parts.iter().map(|part| part.0).collect(), parts.first().map_or(Slot(0), |part| part.1))
 }
 
-/// Ahead of everything that stays in the entry: what moves is at its new place.
+/// Returns a place before all instructions of the entry block, except the ones that edits move.
 fn entry_place(function: &Function, edits: &EditList) -> Position {
     let moved = edits.edits().iter().filter_map(|edit| match *edit {
         Edit::Move { inst, .. } => Some(inst),

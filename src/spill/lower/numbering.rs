@@ -1,4 +1,4 @@
-//! The numbers that instructions get in a lowered list, where one edit may have become several.
+//! Numbers the instructions of a lowered list, in which one edit may have become several.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use crate::function::{
 };
 use crate::index::EntityIndex;
 
-/// An instruction without its number.
+/// An instruction without a number.
 pub(super) enum Code {
     Inst { op: MachineOp, operands: Vec<Operand>, memory: Option<MemoryAccess> },
     Assembly { text: String, results: Vec<VReg> },
 }
 
-/// What became of one edit.
+/// The lowered form of one edit.
 pub(super) enum Piece {
-    /// The edit stays.
+    /// The unchanged edit.
     Kept(Edit),
-    /// Instructions, one behind the other, in the place of one.
+    /// Successive instructions that replace one instruction.
     Group { of: Inst, at: Position, insertions: Vec<Code> },
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Numbering {
     first: u32,
     next: u32,
     entry: Position,
-    /// For each instruction that edits insert, those that it became.
+    /// For each instruction that the edits insert, the numbers of its replacements.
     became: Vec<Range<u32>>,
     entry_code: Range<u32>,
 }
@@ -37,12 +37,12 @@ impl Numbering {
         Self { first, next: first, entry: entry_place(function, edits), became: Vec::new(), entry_code: first..first }
     }
 
-    /// The list, with the code of the entry ahead of all that is inserted there.
+    /// Returns the list, with the code of the entry before all other insertions there.
     pub(super) fn numbered(&mut self, pieces: Vec<Piece>, entry: Vec<Code>) -> Vec<LoweredEdit> {
         let mut lowered = Vec::with_capacity(pieces.len() + entry.len());
         let mut entry = Some(entry);
         for piece in pieces {
-            // All that creates no instruction and comes ahead of insertions.
+            // The edits that create no instruction and precede insertions.
             if !matches!(piece, Piece::Kept(Edit::CreateRegister { .. } | Edit::SplitEdge { .. }))
                 && let Some(entry) = entry.take()
             {
@@ -93,14 +93,14 @@ impl Numbering {
         Inst(self.next - 1)
     }
 
-    /// An edit with the numbers of this list.
+    /// Returns an edit with the numbers of this list.
     fn renumbered(&mut self, mut edit: Edit) -> Edit {
         match &mut edit {
             Edit::InsertCopy { inst, .. } | Edit::InsertConstant { inst, .. } | Edit::InsertClone { inst, .. } => {
                 *inst = self.take();
                 self.became.push(inst.0..self.next);
             }
-            // Of what is inserted, only clones have operands that edits set.
+            // Among inserted instructions, edits set operands only of clones.
             Edit::SetRegister { inst, .. } => *inst = self.all_of(*inst).next().unwrap_or(*inst),
             Edit::Permute { block, order } => {
                 let entry = if *block == Block(0) { self.entry_code.clone() } else { 0..0 };
@@ -111,7 +111,7 @@ impl Numbering {
         edit
     }
 
-    /// What an instruction of the view or of the edits became.
+    /// Returns the replacements of an instruction of the view or of the edits.
     fn all_of(&self, inst: Inst) -> impl Iterator<Item = Inst> + use<> {
         let number = inst.index().checked_sub(self.first as usize);
         let became = number.and_then(|number| self.became.get(number)).cloned();

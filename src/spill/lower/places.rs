@@ -1,48 +1,49 @@
-//! Where slots lie: in the array in local memory, in rows of the one in shared memory, or in registers that hold bits.
+//! Layout of slots: in the array in local memory, in rows of the array in shared memory, or in registers that hold
+//! bits.
 
 use crate::function::{BitPlace, Edit, EditList, SharedArray, Slot};
 use crate::index::EntityIndex;
 
-/// Where a slot is.
+/// Location of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// So many bytes behind the start of the array in local memory.
+    /// Offset in bytes in the array in local memory.
     Local(u64),
-    /// So many bytes behind the thread's part of rows of so many bytes for each thread.
+    /// Offset in bytes from the thread's part of the rows, and the bytes that these rows have for each thread.
     Shared { offset: u32, row: u32 },
     /// A bit of one of the registers that hold predicates.
     Bit(BitPlace),
 }
 
-/// What an address in a register is of.
+/// What an address register points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AddressOf {
-    /// The thread's parts of rows of so many bytes for each thread, in shared memory.
+    /// The thread's part of the rows with this many bytes for each thread, in shared memory.
     Row(u32),
     /// The array in local memory.
     Local,
 }
 
-/// The bytes that rows have for each thread.
+/// Bytes that the rows have for each thread.
 pub(crate) const ROWS: [u32; 4] = [2, 4, 8, 16];
 
-/// The slots that edits make.
+/// The slots that edits create.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// The number of the first.
+    /// Number of the first slot.
     first: usize,
     places: Vec<Place>,
-    /// The array in local memory.
+    /// Bytes of the array in local memory.
     pub(crate) local_bytes: u64,
     pub(crate) local_align: u64,
     /// The array in shared memory.
     pub(crate) array: Option<SharedArray>,
-    /// How many registers hold predicates.
+    /// Number of registers that hold predicates.
     pub(crate) words: u32,
 }
 
 impl Places {
-    /// The slots of edits to a function that has `first` slots of its own.
+    /// Lays out the slots of edits to a function that has `first` slots of its own.
     pub(crate) fn new(first: usize, edits: &EditList) -> Self {
         let mut slots = Self { first, places: Vec::new(), local_bytes: 0, local_align: 1, array: None, words: 0 };
         for edit in edits.edits() {
@@ -67,12 +68,12 @@ impl Places {
         slots
     }
 
-    /// Where each slot is, in their order.
+    /// Returns the location of each slot, in their order.
     pub(crate) fn all(&self) -> impl Iterator<Item = Place> {
         self.places.iter().copied()
     }
 
-    /// Where a slot is; `None` for one that no edit makes.
+    /// Returns the location of a slot; `None` if the edits do not create the slot.
     pub(crate) fn of(&self, slot: Slot) -> Option<Place> {
         slot.index().checked_sub(self.first).and_then(|number| self.places.get(number)).copied()
     }

@@ -1,4 +1,4 @@
-//! What a store to a slot or a load from one consists of, the same for LLVM and for text.
+//! The steps of a store to a slot or a load from a slot, for LLVM and for PTX.
 
 use super::places::{AddressOf, Place};
 use crate::function::{AccessRegisters, MachineOp, MemoryAccess, MemorySpace, RegClass, Role};
@@ -6,9 +6,9 @@ use crate::function::{AccessRegisters, MachineOp, MemoryAccess, MemorySpace, Reg
 /// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arg {
-    /// One of the registers that the edit names.
+    /// A register of the edit, by its position.
     Register(usize),
-    /// A register of the access alone.
+    /// A register that only this access uses.
     Part(usize),
     /// One of the registers that hold predicates.
     Word(u32),
@@ -21,7 +21,7 @@ pub(crate) enum Arg {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) op: MachineOp,
-    /// The operands that the table does not say.
+    /// The operands that are not in the table.
     pub(crate) args: Vec<Arg>,
     pub(crate) memory: Option<MemoryAccess>,
 }
@@ -31,11 +31,11 @@ pub(crate) struct Step {
 pub(crate) struct Access {
     /// [`Role::Spill`] or [`Role::Reload`].
     pub(crate) role: Role,
-    /// The class of the registers that the edit names, and their number.
+    /// The class and the number of the edit's registers.
     pub(crate) registers: AccessRegisters,
-    /// Where the first of them goes.
+    /// The location of the first slot.
     pub(crate) place: Place,
-    /// What a predicate that is stored to a bit is known to be.
+    /// The known value of a predicate that is stored to a bit.
     pub(crate) constant: Option<bool>,
 }
 
@@ -44,8 +44,8 @@ impl Access {
         self.role == Role::Spill
     }
 
-    /// The registers that LLVM needs for an access alone: their class and number. They are made before it is known whether a
-    /// predicate is a constant, so that the names of registers do not depend on that.
+    /// Returns the class and number of the registers that LLVM needs only for this access. The result does not depend
+    /// on whether a predicate is constant, because the registers are created, and named, before that is known.
     pub(super) fn parts(&self) -> Option<AccessRegisters> {
         let part = |class, registers| Some(AccessRegisters { class, registers });
         match (self.place, self.registers.class) {
@@ -56,8 +56,8 @@ impl Access {
         }
     }
 
-    /// The instructions in their order. LLVM stores predicates as numbers, and 128 bits as two halves; text stores what its
-    /// registers have.
+    /// Returns the instructions in their order. LLVM stores predicates as integers, and 128 bits as two halves; PTX
+    /// stores the registers directly.
     pub(crate) fn steps(&self, is_for_llvm: bool) -> Vec<Step> {
         let Some(conversion) = self.conversion().filter(|_| is_for_llvm) else {
             return if matches!(self.place, Place::Bit(_)) {
@@ -70,7 +70,7 @@ impl Access {
         if self.is_store() { [&[conversion][..], &access].concat() } else { [&access[..], &[conversion]].concat() }
     }
 
-    /// What converts between the register and what is stored of it: ahead of a store, and behind a load.
+    /// Returns the conversion between a register and its stored form: before a store, and after a load.
     fn conversion(&self) -> Option<Step> {
         let (register, low, high) = (Arg::Register(0), Arg::Part(0), Arg::Part(1));
         let (op, args) = match (self.place, self.registers.class, self.is_store()) {
@@ -86,10 +86,11 @@ impl Access {
         Some(Step { op, args, memory: None })
     }
 
-    /// The access to memory itself.
+    /// Returns the memory access itself.
     fn memory(&self, registers: AccessRegisters, register: impl Fn(usize) -> Arg) -> Vec<Step> {
         let is_store = self.is_store();
-        // ptxas does not undo a volatile store. Loads may move: ptxas finds a place where a register is free.
+        // ptxas does not undo a volatile store. Loads are not volatile, so that ptxas can move them to a place with a
+        // free register.
         let (space, is_volatile, address, offset) = match self.place {
             Place::Local(offset) => (MemorySpace::Local, false, AddressOf::Local, offset as i64),
             Place::Shared { offset, row } => (MemorySpace::Shared, is_store, AddressOf::Row(row), offset.into()),

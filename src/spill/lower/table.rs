@@ -1,11 +1,11 @@
-//! The instructions that spill code consists of: their names in LLVM and in PTX, and their operands.
+//! The instructions of spill code: their names in LLVM and in PTX, and their operands.
 
 use crate::function::{AccessRegisters, MachineOp, MemorySpace, Operand, RegClass, Value};
 
-/// The name of one in LLVM, and what its name in PTX ends with, or all of it.
+/// The name of an instruction in LLVM, and its name in PTX or the end of that name.
 struct Row {
     op: MachineOp,
-    /// Empty for what LLVM has not.
+    /// Empty if LLVM has no such instruction.
     llvm: &'static str,
     ptx: &'static str,
 }
@@ -22,7 +22,7 @@ const fn store(class: RegClass, registers: u8, llvm: &'static str, ptx: &'static
     row(MachineOp::Store(AccessRegisters { class, registers }), llvm, ptx)
 }
 
-/// In PTX, loads and stores begin with `ld` or `st` and the memory. LLVM moves 128 bits by halves.
+/// In PTX, loads and stores begin with `ld` or `st` and the state space. LLVM moves 128 bits by halves.
 const TABLE: [Row; 24] = [
     load(RegClass::B16, 1, "LD_i16", "b16"),
     load(RegClass::B32, 1, "LD_i32", "b32"),
@@ -50,7 +50,7 @@ const TABLE: [Row; 24] = [
     row(MachineOp::Test, "SETP_i32ri", "setp.ne.s32"),
 ];
 
-/// What an operand is.
+/// Kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandKind {
     /// A register that is written.
@@ -59,37 +59,38 @@ pub enum OperandKind {
     Read(RegClass),
     /// Any number.
     Number,
-    /// A number that says to LLVM what the instruction does: the program ends at others.
+    /// A modifier of LLVM's instruction. LLVM aborts at other values.
     Mode(&'static [i64]),
 }
 
-/// Of a load or store in NVPTXInstrInfo.td: whether it is volatile, and how it sees other threads.
+/// Modifiers of a load or store in NVPTXInstrInfo.td: whether it is volatile, and its memory order.
 const NOT_ATOMIC: i64 = 0;
 const VOLATILE: i64 = 8;
 const THREAD_SCOPE: &[i64] = &[0];
 const SPACES: &[i64] = &[MemorySpace::Shared as i64, MemorySpace::Local as i64];
-/// Of a load: bits are neither signed nor float, and all bytes are used.
+/// Modifiers of a load: bits are neither signed nor float, and all bytes are used.
 const UNTYPED: &[i64] = &[3];
 const ALL_BYTES: &[i64] = &[-1];
-/// Of a comparison.
+/// Modifier of a comparison.
 const NOT_EQUAL: &[i64] = &[1];
 
-/// The names that LLVM has for all of them, in the order by which edits number them; empty for what it has not.
+/// Returns LLVM's names of all instructions, in the order of their numbers in edits; empty for instructions that LLVM
+/// does not have.
 pub fn llvm_names() -> impl ExactSizeIterator<Item = &'static str> {
     TABLE.iter().map(|row| row.llvm)
 }
 
-/// The number of an instruction in the table.
+/// Returns the number of an instruction in the table.
 pub fn number_of(op: MachineOp) -> Option<u32> {
     TABLE.iter().position(|row| row.op == op).map(|number| number as u32)
 }
 
-/// The instruction with a number.
+/// Returns the instruction with a number.
 pub fn by_number(number: u32) -> Option<MachineOp> {
     TABLE.get(number as usize).map(|row| row.op)
 }
 
-/// What an instruction is called in PTX; loads and stores without what stands ahead of their type.
+/// Returns the PTX name of an instruction; for loads and stores, only the part from the type on.
 pub(crate) fn ptx_name(op: MachineOp) -> Option<&'static str> {
     TABLE.iter().find(|row| row.op == op).map(|row| row.ptx)
 }
@@ -99,7 +100,7 @@ pub(super) fn is_in_llvm(op: MachineOp) -> bool {
     TABLE.iter().any(|row| row.op == op && !row.llvm.is_empty())
 }
 
-/// The operands of an instruction in LLVM's order.
+/// Returns the operands of an instruction in LLVM's order.
 pub(crate) fn operands_of(op: MachineOp) -> Vec<OperandKind> {
     use OperandKind::{Mode, Number, Read, Write};
     use RegClass::{B1, B16, B32, B64, B128};
@@ -125,7 +126,7 @@ pub(crate) fn operands_of(op: MachineOp) -> Vec<OperandKind> {
     }
 }
 
-/// The bits of each register.
+/// Returns the width of each register in bits.
 fn bits(moved: AccessRegisters) -> &'static [i64] {
     match moved.class {
         RegClass::B16 => &[16],
@@ -134,7 +135,7 @@ fn bits(moved: AccessRegisters) -> &'static [i64] {
     }
 }
 
-/// Whether an instruction takes a number at an operand.
+/// Whether an operand of an instruction accepts a number.
 pub fn takes_number(op: MachineOp, operand: usize, value: i64) -> bool {
     match operands_of(op).get(operand) {
         Some(OperandKind::Number) => true,
@@ -143,13 +144,14 @@ pub fn takes_number(op: MachineOp, operand: usize, value: i64) -> bool {
     }
 }
 
-/// Whether an instruction takes a register of a class at an operand, and writes it if `is_write`.
+/// Whether an operand of an instruction accepts a register of a class; `is_write` if the instruction writes it.
 pub fn takes_register(op: MachineOp, operand: usize, class: RegClass, is_write: bool) -> bool {
     let wanted = if is_write { OperandKind::Write(class) } else { OperandKind::Read(class) };
     operands_of(op).get(operand) == Some(&wanted)
 }
 
-/// All operands of an instruction, of those that the table does not say. A load or store is of that memory.
+/// Returns all operands of an instruction, with the ones from the table filled in. A load or store has the given state
+/// space and volatility.
 pub(super) fn completed(op: MachineOp, given: &[Value], (space, is_volatile): (MemorySpace, bool)) -> Vec<Operand> {
     let mut given = given.iter().copied();
     let mut operands = Vec::new();

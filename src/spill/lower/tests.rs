@@ -5,7 +5,7 @@ use super::table::{
 use super::{lower, table};
 use crate::function::{EditList, Function, LoweredEdit, MachineOp, RegClass};
 
-/// What `.reqntid` says, and what it does not.
+/// `.reqntid` proves the shape of blocks in some forms only.
 #[test]
 fn shapes_of_blocks() {
     for (sizes, shape) in [
@@ -21,7 +21,7 @@ fn shapes_of_blocks() {
     }
 }
 
-/// Each instruction has one row, with a name for LLVM or one for text, and takes the modes that the table fills in.
+/// Each instruction has one row, with a name for LLVM or for PTX, and takes the modifiers that the table fills in.
 #[test]
 fn the_table_agrees_with_itself() {
     for (number, name) in (0..).zip(llvm_names()) {
@@ -69,7 +69,7 @@ fn lowered(edits: &str, shape: Option<[u32; 3]>) -> Vec<LoweredEdit> {
     lower(&function, &edits, shape).expect("the edits fit").unwrap_or_default()
 }
 
-/// The text of the code that computes addresses: for blocks of any shape and of known ones, in shared and local memory.
+/// The PTX code that computes addresses: for blocks of any shape and of known shapes, in shared and local memory.
 #[test]
 fn addresses() {
     let edits = "create-register %2 B32\ncreate-slot slot0 size 4 align 4\ncreate-shared-array threads 256 bytes 1040\n\
@@ -103,7 +103,7 @@ fn addresses() {
     assert_eq!(text(Some([16, 8, 2])), whole(&deep));
 }
 
-/// What concerns no slot is not lowered, and edits that do not fit are refused.
+/// Edits that concern no slot are not lowered, and edits that do not fit are refused.
 #[test]
 fn other_lists() {
     assert!(lowered("insert-copy i3 in bb0 before i2 %0 %1", None).is_empty());

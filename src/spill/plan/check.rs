@@ -1,7 +1,9 @@
-//! The proof that a plan is right: forwards over all paths, which registers and whether the slot have a value.
+//! Proves that a plan is correct: a forward data-flow analysis over all paths, of whether the slot and each register
+//! have the value.
 //!
-//! It knows the function and the plan alone, not how the plan came about. At each load the slot must have the value, and at each
-//! read the register that is read. Where the value is undefined, everything has it.
+//! The proof uses only the function and the plan, not the way in which the plan was made. At each load, the slot must
+//! have the value. At each read, the register that is read must have the value. Where the value is undefined, the slot
+//! and all registers count as having it.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +13,14 @@ use crate::function::{Block, Function, Inst, Role};
 use crate::index::IndexVec;
 use crate::spill::insertion_point::InsertionPoint;
 
-/// What has the value at a point: bit 0 the slot, bit 1 its own register, behind it the new ones.
+/// The holders of the value at a point. Bit 0 is the slot, bit 1 the value's own register, and the other bits are the
+/// new registers.
 type Holding = Vec<bool>;
 
-/// What happens to a value at a place of a block, in this order.
+/// An event of a value at a place of a block, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// In front of an instruction, stores first.
+    /// Before an instruction; stores first.
     Store,
     Reload(Register),
     /// An instruction reads a register.
@@ -26,16 +29,16 @@ enum Event {
     Write,
 }
 
-/// What is wrong: the instruction at or in front of which something has not the value that it should have.
+/// An error of a plan: at or before an instruction, a register or the slot does not have the value that it should have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::spill) struct PlanError {
-    /// Where.
+    /// The instruction.
     pub(in crate::spill) at: Inst,
-    /// What.
+    /// The error.
     pub(in crate::spill) reason: &'static str,
 }
 
-/// Proves a value of a plan that goes to memory. O(blocks · registers), a few times in loops.
+/// Proves the plan for a value with a slot. O(blocks · registers), a few times in loops.
 pub(in crate::spill) fn check_value(
     (function, cfg): (&Function, &Cfg),
     accesses: &[Occurrence],
@@ -43,7 +46,7 @@ pub(in crate::spill) fn check_value(
 ) -> Result<(), PlanError> {
     let events = events(function, accesses, value);
     let registers = 2 + value.reloads.iter().map(|reload| number(reload.into)).max().unwrap_or(1);
-    // From all to less: what has the value on each path.
+    // The holders of the value on each path; the sets only shrink.
     let mut entries: IndexVec<Block, Option<Holding>> = IndexVec::filled(None, function.num_blocks());
     let Some(first) = function.blocks().next() else { return Ok(()) };
     entries[first] = Some(vec![true; registers]);
@@ -68,9 +71,9 @@ pub(in crate::spill) fn check_value(
         let Some(mut holding) = entries[block].clone().filter(|_| cfg.is_reachable(block)) else { continue };
         for &(at, event) in events {
             let reason = match event {
-                Event::Read(register) if !holding[number(register)] => "a register is read that has not the value",
-                Event::Reload(_) if !holding[0] => "the slot is loaded and has not the value",
-                Event::Store if !holding[1] => "the register is stored and has not the value",
+                Event::Read(register) if !holding[number(register)] => "a read register does not have the value",
+                Event::Reload(_) if !holding[0] => "the loaded slot does not have the value",
+                Event::Store if !holding[1] => "the stored register does not have the value",
                 _ => "",
             };
             if !reason.is_empty() {
@@ -82,7 +85,7 @@ pub(in crate::spill) fn check_value(
     Ok(())
 }
 
-/// The place of a register among what may have the value.
+/// Returns the bit of a register in a holding.
 fn number(register: Register) -> usize {
     match register {
         Register::Own => 1,
@@ -103,7 +106,7 @@ fn step(holding: &mut Holding, event: Event) {
     }
 }
 
-/// All events, block by block, in the order in which they happen.
+/// Returns all events by block, in their order of execution.
 fn events(function: &Function, accesses: &[Occurrence], value: &SpilledValue) -> BTreeMap<Block, Vec<(u32, Event)>> {
     let mut events: BTreeMap<Block, Vec<(u32, Event)>> = BTreeMap::new();
     let mut add = |block: Block, at: u32, event: Event| events.entry(block).or_default().push((at, event));

@@ -1,8 +1,8 @@
-//! Whether a slot has its value where that is loaded, and which stores are for nothing.
+//! Whether a slot has its value at a load, and which stores are unnecessary.
 //!
-//! A store makes the slot have the value, and a definition makes it old. Where a value is undefined, whatever the slot has is as
-//! good. A store is dead if no path leads from it to a load without another store or definition, and needless if the slot has
-//! the value on all paths.
+//! A store makes the slot current, and a definition makes it stale. Where a value is undefined, any contents of the
+//! slot are correct. A store is dead if each path from it to a load has another store or a definition. It is needless
+//! if the slot already has the value on all paths.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Function, Role};
 use crate::spill::insertion_point::InsertionPoint;
 
-/// What changes whether a slot has its value. Of one place the definition comes first, then the store.
+/// A change to whether a slot has its value. At the same place, a definition precedes a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Written,
@@ -22,12 +22,12 @@ enum Change {
 pub(in crate::spill) struct Contents<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
-    /// By block and the instruction in front of which it has happened.
+    /// By block and the instruction before which the change has happened.
     changes: Vec<(Block, u32, Change)>,
 }
 
 impl<'a> Contents<'a> {
-    /// Of the places that write the register, and of those that store it.
+    /// Collects the places that write the register and the places that store it.
     pub(in crate::spill) fn new(
         (function, cfg): (&'a Function, &'a Cfg),
         writes: &[Occurrence],
@@ -43,8 +43,8 @@ impl<'a> Contents<'a> {
         Self { function, cfg, changes }
     }
 
-    /// The last changes on the paths to a place; those at the place itself count if they are not those of `skips`. O(blocks
-    /// without a change on the way).
+    /// Returns the last changes on the paths to a place. Changes at the place itself count, except the store `skips`.
+    /// O(blocks without a change on the way).
     fn last(&self, at: InsertionPoint, skips: Option<usize>) -> impl Iterator<Item = Change> {
         let mut found = Vec::new();
         let mut seen: BTreeSet<Block> = BTreeSet::new();
@@ -64,18 +64,18 @@ impl<'a> Contents<'a> {
         found.into_iter()
     }
 
-    /// Whether the slot has the value at a place, on all paths there.
+    /// Whether the slot has the value at a place, on all paths to it.
     pub(in crate::spill) fn is_current(&self, at: InsertionPoint) -> bool {
         self.last(at, None).all(|change| change != Change::Written)
     }
 
-    /// Whether the slot has the value where a store stands, without that store.
+    /// Whether the slot would have the value at the place of a store without that store.
     pub(in crate::spill) fn is_needless(&self, store: usize, at: InsertionPoint) -> bool {
         let mut last = self.last(at, Some(store)).peekable();
         last.peek().is_some() && last.all(|change| change != Change::Written)
     }
 
-    /// The stores that a load at a place may get the value from.
+    /// Returns the stores that may supply the value to a load at a place.
     pub(in crate::spill) fn stored_for(&self, at: InsertionPoint) -> impl Iterator<Item = usize> {
         self.last(at, None).filter_map(|change| match change {
             Change::Stored(store) => Some(store),
@@ -84,7 +84,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// By store: whether no load gets the value from it.
+/// For each store: whether no load gets the value from it.
 pub(in crate::spill) fn is_dead(
     contents: &Contents<'_>,
     stores: usize,

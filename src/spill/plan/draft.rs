@@ -1,4 +1,4 @@
-//! A value on its way into the plan: where it is stored and loaded, before registers are given to its loads.
+//! Drafts of spilled values: where a value is stored and loaded, before its loads get registers.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,14 +13,14 @@ use crate::spill::groups::Group;
 use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::{Candidate, Facts};
 
-/// A store costs half of a load: nothing waits for it.
+/// A store costs half of a load, because no instruction waits for a store.
 pub(in crate::spill) const STORE: f64 = 0.5;
 
 /// A value with the places of its stores and loads.
 #[derive(Clone)]
 pub(in crate::spill) struct Draft<'f> {
     pub(in crate::spill) value: &'f Candidate,
-    /// What writes the register: definitions, and what makes it undefined.
+    /// The writes of the register: definitions, and instructions that make it undefined.
     writes: Vec<Occurrence>,
     reads: Vec<Occurrence>,
     pub(in crate::spill) stores: Vec<InsertionPoint>,
@@ -28,7 +28,7 @@ pub(in crate::spill) struct Draft<'f> {
 }
 
 impl<'f> Draft<'f> {
-    /// A value that is stored behind all of its definitions, and loaded nowhere.
+    /// Creates the draft of a value that is stored after all of its definitions, without loads.
     pub(in crate::spill) fn new(facts: &'f Facts<'_>, value: &'f Candidate) -> Self {
         let (writes, others): (Vec<Occurrence>, Vec<Occurrence>) =
             facts.occurrences.of(value.reg).iter().copied().partition(Occurrence::is_def);
@@ -45,11 +45,11 @@ impl<'f> Draft<'f> {
         Contents::new((facts.function, &facts.cfg), &self.writes, &self.stores)
     }
 
-    /// The instructions at whose reads a register has the value.
+    /// Returns the instructions at whose reads a register has the value.
     pub(in crate::spill) fn residence(&self, facts: &Facts<'_>) -> Vec<Range<u32>> {
         let reads = self.reads.iter().map(Demand::read);
         let residence = self.sources(facts).residence(reads.chain(self.stores.iter().map(Demand::store)));
-        // A definition is never free of its register, even where it writes that before it reads others.
+        // A definition is never freed of its register, even if it writes the register before it reads others.
         let definitions = self.writes.iter().map(|write| write.inst.0..write.inst.0 + 1);
         let live = facts.live.segments(self.value.reg);
         let is_live = |at: &Range<u32>| {
@@ -59,30 +59,30 @@ impl<'f> Draft<'f> {
         sources::merged(residence.into_iter().chain(definitions.filter(is_live)).collect())
     }
 
-    /// Whether each load serves a read. What only a store behind it would read is in the slot anyway.
+    /// Whether each load serves a read. Stores after a load do not count: the slot already has the value.
     pub(in crate::spill) fn serves_reads(&self, facts: &Facts<'_>) -> bool {
         self.serving(facts).len() == self.reloads.len()
     }
 
-    /// The loads that serve reads, by their numbers.
+    /// Returns the numbers of the loads that serve reads.
     fn serving(&self, facts: &Facts<'_>) -> BTreeSet<u32> {
         self.sources(facts).serving(self.reads.iter().map(Demand::read))
     }
 
-    /// Takes away the loads that serve no read, of a value that is stored behind its definitions.
+    /// Removes the loads that serve no read, from a value that is stored after its definitions.
     pub(in crate::spill) fn drop_unread(&mut self, facts: &Facts<'_>) {
         let serving = self.serving(facts);
         let mut number = 0..;
         self.reloads.retain(|_| number.next().is_some_and(|number| serving.contains(&number)));
     }
 
-    /// Whether the slot has the value wherever it is loaded.
+    /// Whether the slot has the value at each load.
     pub(in crate::spill) fn is_right(&self, facts: &Facts<'_>) -> bool {
         let contents = self.contents(facts);
         self.reloads.iter().all(|&at| contents.is_current(at))
     }
 
-    /// Takes away the loads that no store reaches, where the value is undefined, and the stores that are for nothing.
+    /// Removes the loads that no store reaches, because the value is undefined there, and the unnecessary stores.
     pub(in crate::spill) fn tidy(&mut self, facts: &Facts<'_>) {
         let contents = self.contents(facts);
         self.reloads.retain(|&at| contents.stored_for(at).next().is_some());
@@ -97,26 +97,27 @@ impl<'f> Draft<'f> {
         }
     }
 
-    /// What the stores and loads cost, in loads of a word, each as often as it runs.
+    /// Returns the cost of the stores and loads in loads of one word, weighted by frequency.
     pub(in crate::spill) fn traffic(&self, facts: &Facts<'_>) -> f64 {
         let runs = |at: &InsertionPoint| facts.frequencies[at.block];
         let words = f64::from(facts.function.class(self.value.reg).words().max(1));
         words * (self.reloads.iter().map(runs).sum::<f64>() + STORE * self.stores.iter().map(runs).sum::<f64>())
     }
 
-    /// How often the store or load runs that runs most often.
+    /// Returns the highest frequency of a store or load.
     pub(in crate::spill) fn most_often(&self, frequencies: &IndexVec<Block, f64>) -> f64 {
         self.stores.iter().chain(&self.reloads).map(|at| frequencies[at.block]).fold(0.0, f64::max)
     }
 
-    /// The reads as groups that a clone of the only definition may serve; `None` where several loads meet ahead of one.
+    /// Returns the reads as groups that clones of the only definition may serve; `None` if several loads reach the same
+    /// read.
     pub(in crate::spill) fn groups(&self, facts: &Facts<'_>) -> Option<Vec<Group>> {
         let sources = self.sources(facts);
         let (into, in_new) = sources.registers(&self.reads, &[]);
         let is_own = |read: &&Occurrence| !in_new.iter().any(|new| new.0 == **read);
         let reads: Vec<Occurrence> = self.reads.iter().filter(is_own).copied().collect();
         let mut groups: Vec<Group> = Vec::new();
-        // What the definition itself is near enough to keeps it.
+        // Reads that the definition itself reaches keep its register.
         if !reads.is_empty() {
             let definition = &self.value.definitions[0];
             let live = sources.residence(reads.iter().map(Demand::read));
@@ -135,7 +136,7 @@ impl<'f> Draft<'f> {
         Some(groups)
     }
 
-    /// The value of the plan. `groups` are those that it is computed again for.
+    /// Returns the value of the plan. `groups` are the reads for which it is rematerialised.
     pub(in crate::spill) fn finish(
         self,
         facts: &Facts<'_>,
@@ -168,8 +169,9 @@ impl<'f> Draft<'f> {
     }
 }
 
-/// The place of code that runs where control flow goes from one block to another: on that edge alone, if there is such a place, or
-/// else at the end of the first.
+/// Returns the place of code that executes when control flow goes from one block to another: at the start of the second
+/// block if that block has no other predecessor and the first has several successors, or else at the end of the first
+/// block.
 pub(in crate::spill) fn on_edge((function, cfg): (&Function, &Cfg), from: Block, to: Block) -> InsertionPoint {
     let is_alone = cfg.preds(to).len() == 1 && function.succs(from).len() > 1;
     if is_alone {

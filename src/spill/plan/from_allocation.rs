@@ -1,9 +1,9 @@
-//! The plan that an allocation is: what it keeps in memory is stored and loaded, part by part.
+//! The plan of an allocation: spilled values are stored and loaded part by part.
 //!
-//! A part of a live range is a set of blocks, for live ranges are split where loops begin and end. In a block that belongs to a
-//! part in memory, a value is loaded ahead of its reads, once for reads that no full point separates. Where control flow comes
-//! from there to a part in registers it is loaded, and the other way round it is stored, unless storing it behind its
-//! definitions is rarer.
+//! A part of a live range is a set of blocks, because live ranges are split where loops begin and end. In a block of a
+//! spilled part, a value is loaded before its reads, once for all reads that no high-pressure point separates. The
+//! value is loaded where control flow goes from a spilled part to a part in registers. It is stored where control flow
+//! goes in the other direction, unless stores after its definitions are rarer.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use crate::spill::groups::group;
 use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::{Candidate, Facts};
 
-/// The parts of a value that are in memory, each as its blocks.
+/// The spilled parts of a value, each as a set of blocks.
 pub(in crate::spill) type Parts = Vec<BTreeSet<Block>>;
 
-/// The stores and loads of a value that is in memory in some parts of its life. Points with more than `words` words are full.
-/// O((accesses + blocks) · log).
+/// Drafts the stores and loads of a value with these spilled parts. Points with more than `words` words are
+/// high-pressure points. O((accesses + blocks) · log).
 pub(in crate::spill) fn draft<'f>(
     facts: &'f Facts<'_>,
     value: &'f Candidate,

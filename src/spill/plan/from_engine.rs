@@ -1,5 +1,5 @@
-//! The plan of an allocator: parts that have room in registers come back, loads are placed lazily, and the values with the most words
-//! freed for each word moved get slots first.
+//! The plan of an allocator's result. Parts that fit into registers after all are not spilled, and loads are placed
+//! lazily. Slots go first to the values that free the most words for each word moved.
 
 use super::from_allocation::{Parts, draft};
 use super::lazy::place_lazily;
@@ -15,21 +15,21 @@ use crate::spill::spiller::slot_memory;
 use crate::spill::spiller::slots::Slots;
 use crate::spill::spiller::{Candidate, Facts, Permissions, Score, SpillGoal, Trial};
 
-/// A plan, and what it leaves.
+/// A plan, and its effects.
 pub(in crate::spill) struct Plan<'f> {
     pub(in crate::spill) values: Vec<SpilledValue>,
     pub(in crate::spill) slots: Slots<'f>,
-    /// The words that are then live at each instruction.
+    /// The words that are live at each instruction with the plan.
     pub(in crate::spill) pressure: Pressure,
-    /// What the stores and loads cost, in loads of a word from shared memory, each as often as it runs.
+    /// Cost of the stores and loads, in loads of a word from shared memory, weighted by frequency.
     pub(in crate::spill) cost: f64,
-    /// How many values stay in registers because memory has no room for them.
+    /// Number of values that stay in registers because memory has no room for them.
     pub(in crate::spill) without_slot: usize,
-    /// How many parts had room in registers: the allocator did not colour them, though the words fit.
+    /// Number of parts that returned to registers: the allocator did not colour them, though their words fit.
     pub(in crate::spill) unspilled_parts: usize,
 }
 
-/// The plan of what an allocator keeps in memory; cleaned up, loads are placed lazily, too.
+/// Plans the values that an allocator spills. If `is_cleaned`, loads are placed lazily.
 pub(in crate::spill) fn plan<'f>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -53,7 +53,7 @@ pub(in crate::spill) fn plan<'f>(
         if goal.hoists && is_cleaned {
             place_lazily(facts, draft, &mut pressure_limit);
         }
-        // Without stores that nobody needs, a register is live in fewer places, and in no other.
+        // Without unnecessary stores, a register is live in fewer places, and in no new place.
         let before = draft.residence(facts);
         draft.tidy(facts);
         let words = facts.function.class(draft.value.reg).words();
@@ -74,7 +74,7 @@ pub(in crate::spill) fn plan<'f>(
     plan
 }
 
-/// Whether options allow that a value moves so.
+/// Whether the options allow a draft.
 fn is_allowed(facts: &Facts<'_>, goal: &SpillGoal, draft: &Draft<'_>) -> bool {
     let often = match goal.in_loops {
         KeepInLoops::Auto | KeepInLoops::On => f64::INFINITY,
@@ -84,7 +84,7 @@ fn is_allowed(facts: &Facts<'_>, goal: &SpillGoal, draft: &Draft<'_>) -> bool {
     may_be_redefined && draft.most_often(&facts.frequencies) <= often
 }
 
-/// The stretches of a value's life in which no register has it.
+/// Returns the stretches of a value's live range in which no register has the value.
 fn freed(facts: &Facts<'_>, draft: &Draft<'_>) -> Vec<std::ops::Range<u32>> {
     let live: Vec<_> = facts.live.segments(draft.value.reg).iter().map(instructions).collect();
     without(&live, &draft.residence(facts))
@@ -96,7 +96,7 @@ fn free(facts: &Facts<'_>, draft: &Draft<'_>, pressure: &mut Pressure) {
 }
 
 impl<'f> Plan<'f> {
-    /// What it reaches, by all means that options allow.
+    /// Returns the plan's score as a trial with all means that the options allow.
     pub(in crate::spill) fn trial(&self, goal: &SpillGoal) -> Trial {
         let in_loops = if goal.in_loops == KeepInLoops::Auto { KeepInLoops::On } else { goal.in_loops };
         let is_redefined = goal.redefined != Redefined::Off;
@@ -105,8 +105,8 @@ impl<'f> Plan<'f> {
         Trial { permissions, score: Score { words, cost: self.cost, values: self.values.len() } }
     }
 
-    /// Gives values their homes, those first that free the most words at full instructions for each word that they move. What finds
-    /// no room stays in its register, once slots were shared anew.
+    /// Assigns locations, first to the values that free the most words at high-pressure points for each word moved. A
+    /// value without room stays in its register if it has none after slots were packed anew, either.
     fn assign_locations(&mut self, facts: &'f Facts<'_>, goal: &SpillGoal, spilled: Vec<SpilledParts<'f>>) {
         let mut costs = LocationCosts::new((facts.function, facts.classification), &facts.loops, goal.spill_to);
         let full = facts.high_pressure_points(goal.max_live_words);
@@ -153,7 +153,7 @@ impl<'f> Plan<'f> {
             locations.into_iter().map(|(draft, location, groups)| draft.finish(facts, location, groups)).collect();
     }
 
-    /// The cheapest home that has room, and what it costs.
+    /// Returns the cheapest location with room, and its cost.
     fn location(
         &self,
         facts: &Facts<'_>,
@@ -161,7 +161,7 @@ impl<'f> Plan<'f> {
         draft: &Draft<'_>,
     ) -> Option<(f64, SpillLocation, Vec<Group>)> {
         let context = CostContext { frequencies: &facts.frequencies, live: &facts.live, slots: &self.slots };
-        // A load of several words counts once, as everywhere among prices.
+        // A load of several words counts as one load, as in all prices.
         let traffic = draft.traffic(facts) / f64::from(facts.function.class(draft.value.reg).words().max(1));
         let groups = draft.groups(facts);
         let (cost, location) = costs.cheapest_for_traffic(draft.value, traffic, groups.as_deref(), &context)?;

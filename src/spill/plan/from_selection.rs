@@ -1,4 +1,4 @@
-//! The plan that a choice of the price list is: each value with its groups of reads.
+//! The plan of the cost model's selection: each value with its groups of reads.
 
 use super::draft::Draft;
 use super::lazy::place_lazily;
@@ -7,8 +7,8 @@ use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::selection::SelectedValue;
 use crate::spill::spiller::{Facts, SpillGoal};
 
-/// A value with its stores and loads; `None` where none comes back. Its loads are placed lazily with `goal.hoists`, unless they are
-/// those of ptxas. The words that are live change with them.
+/// Plans the stores and loads of a selected value; `None` if the value has no loads. With `goal.hoists`, loads are
+/// placed lazily, except loads that ptxas itself has. The pressure is updated.
 pub(in crate::spill) fn planned(
     facts: &Facts<'_>,
     selected: SelectedValue,

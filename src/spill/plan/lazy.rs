@@ -1,11 +1,12 @@
-//! Lazy reloads: as late and as rarely as can be.
+//! Lazy reloads: loads as late and as rare as possible.
 //!
-//! NVIDIA's compiler is read to do so in four phases. The values without registers and the reads of each are known (phases 1 and
-//! 2), and each group of reads has its load directly ahead. Then loads move to where code runs more rarely, if one serves
-//! several (phase 3), and those go whose value is in a register on all paths (phase 4). The document joins the paths by union;
-//! a value that is there on one path only is not there.
+//! NVIDIA's compiler is understood to place loads in four phases. The first two phases find the values without
+//! registers and the reads of each value; a load directly precedes each group of reads. Phase 3 moves loads to rarer
+//! code if one load serves several. Phase 4 removes the loads whose value is in a register on all paths. The document
+//! joins the paths by union; here, a value that is present on only one path does not count as present.
 //!
-//! Invariant: the slot has the value at each load, and where a register is live in addition there is room for it.
+//! Invariant: the slot has the value at each load, and the register limit holds at each instruction at which a register
+//! becomes live in addition.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -17,16 +18,17 @@ use crate::function::Block;
 use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::Facts;
 
-/// The most loads of a value whose places are compared with each other.
+/// Most loads of a value whose places are compared with each other.
 const MOST_RELOADS: usize = 64;
 
-/// The most steps up the dominator tree.
+/// Most steps up the dominator tree.
 const MOST_STEPS: usize = 256;
 
-/// A load must run at least this much more rarely than those that it replaces, as a share.
+/// Greatest frequency of a load, as a share of the frequency of the loads that it replaces.
 const RARER: f64 = 0.999;
 
-/// Moves and takes away loads of a value. Returns how many loads there are less. O(loads · (accesses + blocks) · log).
+/// Moves and removes loads of a value. Returns by how many their number decreases. O(loads · (accesses + blocks) ·
+/// log).
 pub(in crate::spill) fn place_lazily(
     facts: &Facts<'_>,
     draft: &mut Draft<'_>,
@@ -54,7 +56,7 @@ struct Lazy<'l, 'f, 'p> {
 }
 
 impl Lazy<'_, '_, '_> {
-    /// Loads elsewhere, if that is right and there is room for it.
+    /// Changes the places of the loads if the result is correct and keeps the register limit. Returns whether it does.
     fn load_at(&mut self, reloads: Vec<InsertionPoint>) -> bool {
         let before = std::mem::replace(&mut self.draft.reloads, reloads);
         let is_possible = self.draft.is_right(self.facts) && self.draft.serves_reads(self.facts) && {
@@ -71,7 +73,7 @@ impl Lazy<'_, '_, '_> {
         is_possible
     }
 
-    /// Phase 4: takes away the loads whose value a register has on all paths, the most frequent first.
+    /// Phase 4: removes the loads whose value is in a register on all paths, the most frequent first.
     fn eliminate(&mut self) {
         let mut order = self.draft.reloads.clone();
         let runs = |at: &InsertionPoint| self.facts.frequencies[at.block];
@@ -82,8 +84,8 @@ impl Lazy<'_, '_, '_> {
         }
     }
 
-    /// Phase 3: one load at the end of a block in place of those that it dominates, if it is rarer than they are together. Whether
-    /// there is one.
+    /// Phase 3: places one load at the end of a block instead of the loads that the block dominates, if the one load is
+    /// rarer than these together. Returns whether a load was placed.
     fn hoist(&mut self) -> bool {
         let mut has_hoisted = false;
         for block in self.places() {
@@ -93,7 +95,7 @@ impl Lazy<'_, '_, '_> {
             let runs = |at: &InsertionPoint| frequencies[at.block];
             let often = below.iter().map(runs).fold(1.0, f64::max);
             let together: f64 = below.iter().map(runs).sum();
-            // One load for several is less code, too, where it runs as often as they do.
+            // One load instead of several is also less code if it is as frequent as they are together.
             let most = if below.len() > 1 { together / RARER } else { RARER * together };
             if frequencies[block] >= most || frequencies[block] > often {
                 continue;
@@ -106,8 +108,8 @@ impl Lazy<'_, '_, '_> {
         has_hoisted
     }
 
-    /// The blocks at whose ends one load may serve several: the nearest that dominate two that follow each other in the tree, and
-    /// those ahead of loops. The deepest first.
+    /// Returns the blocks at whose ends one load may serve several: the nearest common dominators of successive loads
+    /// in the dominator tree, and the blocks before loops. The deepest come first.
     fn places(&self) -> Vec<Block> {
         let Facts { dominators, loops, .. } = self.facts;
         let mut blocks: Vec<Block> = self.draft.reloads.iter().map(|at| at.block).collect();
@@ -122,7 +124,7 @@ impl Lazy<'_, '_, '_> {
         places
     }
 
-    /// The nearest block that dominates both; none where it is far.
+    /// Returns the nearest block that dominates both; `None` if that is far away.
     fn common(&self, mut one: Block, other: Block) -> Option<Block> {
         for _ in 0..MOST_STEPS {
             if self.facts.dominators.dominates(one, other) {

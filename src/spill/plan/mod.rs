@@ -1,16 +1,16 @@
-//! The plan for values that have no register over parts of their lives: where each is meanwhile, where it is stored, and where it
-//! comes back.
+//! The spill plan: where each value without a register over parts of its live range is stored, held and reloaded.
 //!
-//! Each engine's answer becomes a plan: that of the price list ([`spiller`](super::spiller)), and that of an allocator
+//! Each engine's result becomes a plan: the cost model's ([`spiller`](super::spiller)) and an allocator's
 //! ([`from_allocation`]). In the order of the files:
-//! * [`sources`]: the definition or reload that each read gets the value from, and so how long registers are live;
-//! * [`contents`]: whether a slot has the value where it is loaded, and which stores are for nothing;
-//! * [`from_allocation`]: the plan that an allocation is, part by part; [`unspill`]: what has room in registers after all;
-//! * [`lazy`]: reloads that are needless, or rarer elsewhere;
+//! * [`sources`]: the definition or reload that supplies each read, and hence the live ranges of registers;
+//! * [`contents`]: whether a slot has the value at a load, and which stores are unnecessary;
+//! * [`from_allocation`]: the plan of an allocation, part by part; [`unspill`]: the parts that fit into registers after
+//!   all;
+//! * [`lazy`]: removes unnecessary reloads and moves others to rarer code;
 //! * [`check`]: the proof that each read finds its value.
 //!
-//! A reload makes no value: it only lets the register be free ahead of it. So a plan is right if the slot has the value at each
-//! reload, and a reload may go wherever the register has room instead.
+//! A reload does not define a value: it only frees the register before it. So a plan is correct if the slot has the
+//! value at each reload, and a reload may move to any place at which the register limit allows it.
 
 mod check;
 mod contents;
@@ -34,63 +34,63 @@ use crate::analysis::Occurrence;
 use crate::analysis::pressure::Pressure;
 use crate::function::{Function, Inst, VReg};
 
-/// Where a value goes that is moved out of the way.
+/// Memory or means by which a value is spilled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpillSpace {
     /// A slot of each thread in an array in shared memory.
     Shared,
     /// A slot in local memory.
     Local,
-    /// Nowhere: its definition is done again in front of its reads.
+    /// No memory: the definition is repeated before the reads.
     Rematerialised,
 }
 
-/// Where a value goes.
+/// Location of a spilled value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spill) struct SpillLocation {
     pub(in crate::spill) space: SpillSpace,
-    /// Its slot; of a value that is computed again, none.
+    /// The slot; `None` if the value is rematerialised.
     pub(in crate::spill) slot: Option<usize>,
 }
 
-/// A register that a value comes back in.
+/// A register into which a value is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::spill) enum Register {
-    /// That of its definitions.
+    /// The register of the definitions.
     Own,
-    /// A new one, by its number among those of the value.
+    /// A new register, by its number among the value's new registers.
     New(u32),
 }
 
-/// A place where a value comes back from its slot.
+/// A place at which a value is reloaded from its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spill) struct Reload {
     pub(in crate::spill) at: InsertionPoint,
     pub(in crate::spill) into: Register,
 }
 
-/// A value that has no register over a part of its life.
+/// A value without a register over a part of its live range.
 pub(in crate::spill) struct SpilledValue {
     pub(in crate::spill) reg: VReg,
-    /// Its first definition; its only one if it is computed again.
+    /// The first definition. A rematerialised value has only this definition.
     pub(in crate::spill) definition: Inst,
     pub(in crate::spill) location: SpillLocation,
-    /// Where it is stored, at one place at least, if it is not computed again.
+    /// The places of the stores; at least one, unless the value is rematerialised.
     pub(in crate::spill) stores: Vec<InsertionPoint>,
-    /// In the order of the code, or of the reads that they were chosen for.
+    /// In the order of the code, or of the reads for which the reloads were chosen.
     pub(in crate::spill) reloads: Vec<Reload>,
-    /// The reads in other registers than its own.
+    /// The reads in registers other than the value's own.
     pub(in crate::spill) reads: Vec<(Occurrence, u32)>,
-    /// The reads ahead of which it is computed again.
+    /// The reads before which the value is rematerialised.
     pub(in crate::spill) groups: Vec<Group>,
-    /// Whether its only store is ahead of all reloads, so that it may move down in its block.
+    /// Whether the only store precedes all reloads, so that the store may move down in its block.
     pub(in crate::spill) is_stored_once: bool,
-    /// The end of the instructions behind the only store, in its block, at whose reads its register is live.
+    /// The end of the instructions after the only store, in its block, at whose reads the register is live.
     pub(in crate::spill) until: u32,
 }
 
 impl SpilledValue {
-    /// How many places it comes back in.
+    /// Returns the number of places at which the value is reloaded or rematerialised.
     pub(in crate::spill) fn num_reloads(&self) -> usize {
         match self.location.space {
             SpillSpace::Rematerialised => self.groups.iter().filter(|group| !group.has_definition).count(),
@@ -99,14 +99,15 @@ impl SpilledValue {
     }
 }
 
-/// Words that are live at each instruction, and how many may be.
+/// The words that are live at each instruction, and the limit.
 pub(in crate::spill) struct PressureLimit<'p> {
     pub(in crate::spill) pressure: &'p mut Pressure,
     pub(in crate::spill) words: u32,
 }
 
 impl PressureLimit<'_> {
-    /// Lets registers of so many words be live in other stretches than before, if there is room. Says whether there is.
+    /// Changes the stretches in which registers of `words` words are live, if the limit allows that. Returns whether it
+    /// does.
     pub(in crate::spill) fn exchange(&mut self, before: &[Range<u32>], after: &[Range<u32>], words: u32) -> bool {
         let added = without(after, before);
         if added.iter().any(|stretch| self.pressure.most_in(stretch) + words > self.words) {
@@ -118,7 +119,7 @@ impl PressureLimit<'_> {
     }
 }
 
-/// The parts of sorted and disjoint stretches that are in none of others.
+/// Returns sorted and disjoint stretches without the parts that lie in others.
 pub(in crate::spill) fn without(stretches: &[Range<u32>], others: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut parts = Vec::new();
     let mut first = 0;
@@ -138,7 +139,7 @@ pub(in crate::spill) fn without(stretches: &[Range<u32>], others: &[Range<u32>])
     parts
 }
 
-/// Whether a read is tied to a definition: it is read in the register of that definition.
+/// Whether a read is tied to a definition, so that it needs the register of that definition.
 pub(in crate::spill) fn is_tied(function: &Function, read: &Occurrence) -> bool {
     function.operands(read.inst)[read.operand as usize].tied.is_some()
 }

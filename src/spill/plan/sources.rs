@@ -1,7 +1,7 @@
-//! Which definition or reload each read of a value gets the value from.
+//! The definition or reload that supplies the value to each read.
 //!
-//! The nearest one on each path. Where several meet, one register has the value behind all of them. A register is live from
-//! them to the reads, and nowhere else.
+//! The source is the nearest one on each path. If several sources meet, one register has the value after all of them. A
+//! register is live from the sources to the reads, and nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::index::EntityIndex;
 use crate::spill::insertion_point::InsertionPoint;
 
 define_index! {
-    /// Where the value is in one register: behind a source, or at the start of a block.
+    /// A place from which a register holds the value: after a source, or at the start of a block.
     Holder, "holder"
 }
 
@@ -23,34 +23,34 @@ define_index! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     block: Block,
-    /// Twice the instruction that is the first to find the value; one more for a reload.
+    /// Twice the first instruction at which the value is available; one more for a reload.
     key: u32,
-    /// The number of the reload; of a definition, none.
+    /// The number of the reload; `None` for a definition.
     reload: Option<u32>,
 }
 
-/// A place where the value is wanted in a register.
+/// A place at which the value is needed in a register.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spill) struct Demand {
     block: Block,
-    /// Sources up to this key are ahead of it.
+    /// Sources up to this key precede the demand.
     last: u32,
-    /// Behind the last instruction at whose reads the register is live for it.
+    /// The number after the last instruction at whose reads the register is live for the demand.
     end: u32,
 }
 
 impl Demand {
-    /// A read of an instruction.
+    /// The demand of a read.
     pub(in crate::spill) fn read(read: &Occurrence) -> Self {
         Self { block: read.block, last: 2 * read.inst.0 + 1, end: read.inst.0 + 1 }
     }
 
-    /// A store: ahead of the loads that stand at the same place.
+    /// The demand of a store, which precedes the loads at the same place.
     pub(in crate::spill) fn store(at: &InsertionPoint) -> Self {
         Self { block: at.block, last: 2 * at.before, end: at.before }
     }
 
-    /// All that is behind a block.
+    /// The demand at the end of a block.
     fn end_of(function: &Function, block: Block) -> Self {
         Self { block, last: u32::MAX, end: function.block_range(block).end.0 }
     }
@@ -64,7 +64,7 @@ pub(in crate::spill) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Of the places that write the register, and of those that load it.
+    /// Collects the places that write the register and the places that load it.
     pub(in crate::spill) fn new(
         (function, cfg): (&'a Function, &'a Cfg),
         writes: &[Occurrence],
@@ -81,14 +81,14 @@ impl<'a> Sources<'a> {
         Self { function, cfg, all }
     }
 
-    /// The nearest source ahead of a place in its block.
+    /// Returns the nearest source before a place in its block.
     fn ahead(&self, demand: Demand) -> Option<usize> {
         let behind = self.all.partition_point(|source| (source.block, source.key) <= (demand.block, demand.last));
         behind.checked_sub(1).filter(|&source| self.all[source].block == demand.block)
     }
 
-    /// Goes back from places where the value is wanted to its sources, block by block. O(demands · log, and the blocks that it is
-    /// live into).
+    /// Follows demands back to their sources, block by block. O(demands · log, and the blocks that the value is live
+    /// into).
     fn trace(&self, demands: impl Iterator<Item = Demand>, mut found: impl FnMut(Demand, Option<usize>)) {
         let mut left: BTreeSet<Block> = BTreeSet::new();
         let mut todo: Vec<Demand> = demands.collect();
@@ -102,7 +102,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The instructions at whose reads a register has the value for one of the demands: sorted and disjoint.
+    /// Returns the instructions at whose reads a register has the value for one of the demands: sorted and disjoint.
     pub(in crate::spill) fn residence(&self, demands: impl Iterator<Item = Demand>) -> Vec<Range<u32>> {
         let mut stretches: Vec<Range<u32>> = Vec::new();
         self.trace(demands, |demand, source| {
@@ -115,15 +115,16 @@ impl<'a> Sources<'a> {
         merged(stretches)
     }
 
-    /// The reloads that one of the demands gets the value from.
+    /// Returns the reloads that supply one of the demands.
     pub(in crate::spill) fn serving(&self, demands: impl Iterator<Item = Demand>) -> BTreeSet<u32> {
         let mut reloads = BTreeSet::new();
         self.trace(demands, |_, source| reloads.extend(source.and_then(|source| self.all[source].reload)));
         reloads
     }
 
-    /// The register of each reload, and the reads that are in another register than the value's own, in their order. What a
-    /// definition reaches, what is stored, and what is tied to a definition is in the value's own.
+    /// Returns the register of each reload, and the reads in registers other than the value's own, in their order. The
+    /// value's own register holds the values that a definition reaches, that are stored, and that are tied to a
+    /// definition.
     pub(in crate::spill) fn registers(
         &self,
         reads: &[Occurrence],
@@ -158,10 +159,10 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The value's own register, and that behind each definition.
+/// The value's own register, which each definition writes.
 const OWN: Holder = Holder(0);
 
-/// Registers that hold the value, before those are one that meet.
+/// Holders of the value, before holders that meet are united.
 struct Holders {
     of_block: BTreeMap<Block, Holder>,
     meetings: Vec<(Holder, Holder)>,
@@ -169,7 +170,7 @@ struct Holders {
 }
 
 impl Holders {
-    /// One for each source, behind the value's own.
+    /// Creates a holder for each source, after the value's own register.
     fn new(sources: &Sources<'_>) -> Self {
         let definitions = sources.all.iter().enumerate().filter(|(_, source)| source.reload.is_none());
         let meetings = definitions.map(|(number, _)| (OWN, Holder::new(number + 1))).collect();
@@ -180,13 +181,13 @@ impl Holders {
         self.next
     }
 
-    /// What holds the value where it is wanted.
+    /// Returns the holder at a demand.
     fn at(&mut self, sources: &Sources<'_>, demand: Demand) -> Holder {
         let (first, is_new) = self.here(sources, demand);
         let mut todo: Vec<Block> = is_new.then_some(demand.block).into_iter().collect();
         while let Some(block) = todo.pop() {
             let holder = self.of_block[&block];
-            // What comes into a function is in its own register.
+            // A value that is live into the function is in its own register.
             if block.0 == 0 {
                 self.meetings.push((OWN, holder));
             }
@@ -199,7 +200,7 @@ impl Holders {
         first
     }
 
-    /// What holds the value at a place, and whether that is the start of a block which is met for the first time.
+    /// Returns the holder at a place, and whether that place is the start of a block that was not visited before.
     fn here(&mut self, sources: &Sources<'_>, demand: Demand) -> (Holder, bool) {
         if let Some(source) = sources.ahead(demand) {
             return (Holder::new(source + 1), false);
@@ -211,7 +212,7 @@ impl Holders {
     }
 }
 
-/// Stretches in their order, as one where they touch.
+/// Sorts stretches and merges stretches that touch.
 pub(in crate::spill) fn merged(mut stretches: Vec<Range<u32>>) -> Vec<Range<u32>> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut merged: Vec<Range<u32>> = Vec::with_capacity(stretches.len());
@@ -224,7 +225,7 @@ pub(in crate::spill) fn merged(mut stretches: Vec<Range<u32>>) -> Vec<Range<u32>
     merged
 }
 
-/// Reloads with their registers.
+/// Pairs reloads with their registers.
 pub(in crate::spill) fn reloads(places: &[InsertionPoint], into: Vec<Register>) -> Vec<Reload> {
     places.iter().zip(into).map(|(&at, into)| Reload { at, into }).collect()
 }

@@ -1,5 +1,5 @@
-//! Plans against the function that they become: whatever is in memory wherever, each read finds its value, and as many words are
-//! live as the plan says.
+//! Compares plans with the functions that they produce: with arbitrary spilled parts, each read finds its value, and
+//! the live words match the plan.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::spill::neighbours::Neighbours;
 use crate::spill::spiller::{Facts, SpillGoal};
 use crate::target::Classification;
 
-/// A function, and how many words it may have.
+/// Draws a function.
 fn function(u: &mut Unstructured<'_>) -> Result<Function> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 40, held: 3, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
@@ -28,7 +28,7 @@ fn function(u: &mut Unstructured<'_>) -> Result<Function> {
     Ok(function)
 }
 
-/// A plan that keeps parts in memory that were drawn.
+/// Draws the spilled parts of each value and returns their plan.
 fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, goal: &SpillGoal) -> Result<Plan<'f>> {
     let mut spilled = Vec::new();
     for value in facts.values.iter().filter(|value| value.is_held) {
@@ -45,7 +45,7 @@ fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, goal: &SpillGoal) -
     Ok(plan(facts, goal, &spilled, None, true))
 }
 
-/// The edits of a plan.
+/// Returns the edits of a plan.
 fn edits(facts: &Facts<'_>, plan: &mut Plan<'_>) -> EditList {
     let neighbours = Neighbours {
         function: facts.function,
@@ -66,7 +66,7 @@ fn everywhere(words: u32, to: SpillTo) -> SpillGoal {
     SpillGoal { in_loops: KeepInLoops::On, redefined: Redefined::On, hoists: true, ..SpillGoal::plain(words, to) }
 }
 
-/// Parts in memory that were drawn: the plan is proved, so are its edits, and the words that are live are those of the edited
+/// For drawn spilled parts, the plan is proved, its edits pass the checker, and the live words are those of the edited
 /// function.
 #[test]
 fn plans_say_what_they_become() {
@@ -92,7 +92,7 @@ fn plans_say_what_they_become() {
         let applied = edits.apply(&function).expect("the edits fit");
         let after = words_after(&facts, &applied.function);
         for inst in applied.function.insts() {
-            // What clones read lives longer, and a definition that all reads left is gone.
+            // Registers that clones read live longer, and a definition without remaining reads is gone.
             if let Origin::Kept(original) = applied.origin[inst]
                 && !has_again
             {
@@ -124,7 +124,7 @@ fn note(value: &SpilledValue) {
     reached("a store that is not behind a definition", !value.is_stored_once && value.stores.len() == 1);
 }
 
-/// The words that are live at each instruction of the edited function.
+/// Returns the words that are live at each instruction of the edited function.
 fn words_after(facts: &Facts<'_>, after: &Function) -> Vec<u32> {
     let cfg = Cfg::new(after);
     let dominators = Dominators::new(after, &cfg);
@@ -135,8 +135,8 @@ fn words_after(facts: &Facts<'_>, after: &Function) -> Vec<u32> {
     Pressure::of(after, &live, |reg| reg.0 >= given || facts.counts[reg]).all()
 }
 
-/// A plan that is spoiled is refused: a store is missing, a load stands ahead of the store, or a read is in a register that has
-/// not the value.
+/// A corrupted plan is refused: a store is missing, a load precedes the store, or a read is in a register without the
+/// value.
 #[test]
 fn spoiled_plans_are_refused() {
     let check = |u: &mut Unstructured<'_>| {
@@ -144,7 +144,7 @@ fn spoiled_plans_are_refused() {
         let classification = Classification::by_name(function.opcodes());
         let facts = Facts::new((&function, &classification));
         let mut plan = drawn(u, &facts, &everywhere(0, SpillTo::LOCAL))?;
-        // Where some path leaves a value undefined there, what is spoiled may be right still.
+        // If a path leaves a value undefined at a reload, a corrupted plan may still be correct.
         let is_reached =
             |value: &SpilledValue| value.reloads.iter().all(|reload| facts.cfg.is_reachable(reload.at.block));
         let is_single = |value: &SpilledValue| facts.values.iter().any(|of| of.reg == value.reg && of.is_single);
@@ -165,7 +165,7 @@ fn spoiled_plans_are_refused() {
         let start = InsertionPoint { block: Block(0), before: 0 };
         let reload = u.choose_index(value.reloads.len())?;
         let at = std::mem::replace(&mut value.reloads[reload].at, start);
-        // Its own register has the value all the same, and so may one that another load writes, too.
+        // The value's own register has the value anyway, and so may a register that another load writes.
         let into = value.reloads[reload].into;
         let is_alone = value.reloads.iter().filter(|other| other.into == into).count() == 1;
         if is_alone && into != Register::Own && value.definition.0 > 0 {
@@ -189,7 +189,8 @@ fn spoiled_plans_are_refused() {
     );
 }
 
-/// What a loop does not read is in memory across it, and what it alone reads is in a register inside it.
+/// A value that a loop does not read stays in memory across the loop, and a value that only the loop reads stays in a
+/// register inside it.
 #[test]
 fn parts_are_stored_and_loaded_at_the_edges_of_loops() {
     let text = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
@@ -206,13 +207,13 @@ fn parts_are_stored_and_loaded_at_the_edges_of_loops() {
         draft(&facts, value(reg), &parts, (&facts.pressure, 0))
     };
     let blocks = |places: &[InsertionPoint]| -> Vec<u32> { places.iter().map(|at| at.block.0).collect() };
-    // The loop changes `%0`: it comes back ahead of it, and goes behind it.
+    // The loop changes `%0`: the value is reloaded before the loop and stored after it.
     let around = in_memory(0, &[0, 2, 3]);
     assert_eq!((blocks(&around.stores), blocks(&around.reloads)), (vec![0, 2], vec![0, 3]));
-    // In memory behind the loop alone, it is stored once.
+    // If the value is in memory only after the loop, it is stored once.
     let behind = in_memory(0, &[2, 3]);
     assert_eq!((blocks(&behind.stores), blocks(&behind.reloads)), (vec![2], vec![3]));
-    // `%1` is in memory behind the loop: one store behind its only definition or behind the loop.
+    // `%1` is in memory after the loop, with one store after its only definition or after the loop.
     let behind = in_memory(1, &[2, 3]);
     assert_eq!((behind.stores.len(), blocks(&behind.reloads)), (1, vec![2]));
 }

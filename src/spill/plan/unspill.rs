@@ -1,5 +1,5 @@
-//! What has room in registers after all: an allocator spills, too, where only rows and pairs of registers do not fit. ptxas colours
-//! anew, so that words count alone here.
+//! Returns parts of spilled values to registers. An allocator also spills because aligned rows and pairs of registers
+//! do not fit. ptxas allocates anew, so only the number of words counts here.
 
 use super::PressureLimit;
 use super::draft::Draft;
@@ -7,15 +7,16 @@ use super::from_allocation::{Parts, draft};
 use crate::analysis::pressure::{Pressure, instructions};
 use crate::spill::spiller::{Candidate, Facts};
 
-/// A value that an allocator keeps in memory.
+/// A value that an allocator spills.
 pub(in crate::spill) struct SpilledParts<'f> {
     pub(in crate::spill) value: &'f Candidate,
     pub(in crate::spill) parts: Parts,
     pub(in crate::spill) draft: Draft<'f>,
 }
 
-/// Lets parts have registers that find room: those first that move the most words. Takes away values that are left without a
-/// part in memory. Returns how many parts came back. `full` are the words ahead of the plan. O(parts · (accesses + blocks) · log).
+/// Returns parts to registers that have room, first the parts that move the most words. Removes values without a
+/// remaining spilled part. Returns the number of parts that returned. `full` is the pressure before the plan. O(parts ·
+/// (accesses + blocks) · log).
 pub(in crate::spill) fn unspill<'f>(
     facts: &'f Facts<'_>,
     spilled: &mut Vec<SpilledParts<'f>>,
@@ -30,7 +31,7 @@ pub(in crate::spill) fn unspill<'f>(
         let SpilledParts { value, parts, draft: now } = &mut spilled[number];
         let words = facts.function.class(value.reg).words();
         let mut residence = now.residence(facts);
-        // All of it first, then part by part.
+        // First all parts at once, then each part.
         let live = facts.live.segments(value.reg).iter().map(instructions).collect::<Vec<_>>();
         if pressure_limit.exchange(&residence, &live, words) {
             back += parts.len();

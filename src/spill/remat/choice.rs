@@ -1,4 +1,4 @@
-//! Which values are computed again.
+//! The choice of values to rematerialise.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::spill::groups::{Group, freed, group};
 use crate::spill::single_definition::{definition_and_reads, dominates};
 use crate::target::RematCost;
 
-/// What computing a value again costs, and the instructions that do it.
+/// The cost of a rematerialised value, its register, and the instructions that compute it.
 type Candidate = (RematCost, VReg, Vec<Inst>);
 
-/// A value that is worth computing again, and what that changes.
+/// A value that is worth rematerialising, and the effects on live ranges.
 struct Considered {
     value: Rematerialised,
     /// Where its register is not live any more.
@@ -24,16 +24,16 @@ struct Considered {
     extended: Vec<Extended>,
 }
 
-/// A register that clones read, where it is not live otherwise.
+/// A register that clones read, and where it becomes live for them.
 struct Extended {
     reg: VReg,
     words: u32,
     ranges: Vec<Range<u32>>,
 }
 
-/// Chooses values that are live, without being read, over full points; the cheapest to compute first. What is freed counts
-/// for the next. A value that needs too many clones, or more than are left of what the function may grow by, is passed over.
-/// Returns how many words are live where most are, ahead of that.
+/// Chooses values that are live over high-pressure points without a read there, the cheapest first. The points that a
+/// choice frees are taken into account for the next. A value is skipped if it needs too many clones, or more than the
+/// remaining growth of the function allows. Returns the highest number of live words before the choice.
 pub(super) fn choose(facts: &Facts<'_>, criteria: RematCriteria, plan: &mut RematPlan) -> u32 {
     let function = facts.function;
     let mut pressure = Pressure::new(function, &facts.live);
@@ -67,7 +67,8 @@ pub(super) fn choose(facts: &Facts<'_>, criteria: RematCriteria, plan: &mut Rema
     peak
 }
 
-/// Whether a point can be full at all: no more is live than instructions write. O(operands).
+/// Whether the function can have a high-pressure point at all: no more words are live than instructions write.
+/// O(operands).
 pub(super) fn may_be_full(function: &Function, criteria: RematCriteria) -> bool {
     let (mut words, mut predicates) = (0, 0);
     for reg in function.insts().flat_map(|inst| function.operands(inst)).filter_map(Operand::def) {
@@ -78,13 +79,14 @@ pub(super) fn may_be_full(function: &Function, criteria: RematCriteria) -> bool 
 }
 
 impl Facts<'_> {
-    /// The only definition of a register, and what it costs; `None` where it cannot be computed again anywhere.
+    /// Returns the cost of the only definition of a register, with its instructions; `None` if it cannot be
+    /// rematerialised anywhere.
     fn alone(&self, reg: VReg) -> Option<(RematCost, Vec<Inst>)> {
         let definition = self.definition_of_plain_reads(reg).filter(|_| self.function.class(reg).words() > 0)?;
         Some((self.costs.of(definition.inst)?, vec![definition.inst]))
     }
 
-    /// A value with its groups, and what they free, where it is worth computing again.
+    /// Returns a value with its groups and the stretches that they free, if it is worth rematerialising.
     fn consider(
         &self,
         (cost, reg, computed): Candidate,
@@ -115,14 +117,14 @@ impl Facts<'_> {
         Some(Considered { value, freed, extended })
     }
 
-    /// Where registers that the clones of a value read have to be kept for them. `None` if their values are gone there, or if
-    /// they take as many words as the value does. What is kept for another clone already takes none, and neither do a constant and
-    /// a parameter of the kernel: the hardware reads them where they are.
+    /// Returns where source registers of a value's clones have to live longer. `None` if a source has another value
+    /// there, or if the sources take as many additional words as the value does. Sources that already live longer for
+    /// another clone take none. Neither do constants and kernel parameters, which the hardware reads in place.
     ///
-    /// A register with one definition, ahead of all its reads, holds at a clone what it held at the definition of the
-    /// value: a path that went around the latter to the clone would lead from the entry around it, too.
+    /// A source with one definition that precedes all its reads has the same value at a clone as at the definition of
+    /// the rematerialised value. Otherwise, a path from the entry to the clone would go around that definition.
     fn extended(&self, value: &Rematerialised, freed: &[Range<u32>], plan: &RematPlan) -> Option<Vec<Extended>> {
-        // In a loop it is live past a clone, too, for the next turn.
+        // In a loop, a source stays live after a clone for the next iteration.
         let live = value.groups.iter().flat_map(|group| &group.live);
         let stretches: Vec<Range<u32>> = freed.iter().chain(live).cloned().collect();
         let mut extended = Vec::new();
@@ -152,7 +154,7 @@ impl Facts<'_> {
         (words < self.function.class(value.reg).words()).then_some(extended)
     }
 
-    /// How often the most frequent of the full points runs that are freed; `None` where there are none.
+    /// Returns the highest frequency of the high-pressure points that are freed; `None` if there are none.
     fn most_frequent(&self, freed: &[Range<u32>], pressure: &Pressure, threshold: u32) -> Option<f64> {
         let full = freed.iter().filter(|stretch| pressure.most_in(stretch) >= threshold);
         let blocks = full.flat_map(|stretch| self.blocks(stretch));
@@ -160,7 +162,7 @@ impl Facts<'_> {
         of_full.map(|(block, _)| self.frequencies[block]).max_by(f64::total_cmp)
     }
 
-    /// The blocks of a stretch, which is not empty, each with its part of it.
+    /// Returns the blocks of a non-empty stretch, each with its part of the stretch.
     fn blocks(&self, stretch: &Range<u32>) -> impl Iterator<Item = (Block, Range<u32>)> {
         let (start, end) = (stretch.start, stretch.end);
         let range = |block| self.function.block_range(block);

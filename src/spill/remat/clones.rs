@@ -1,12 +1,13 @@
-//! The edits that compute a value again.
+//! The edits that rematerialise a value.
 
 use super::sources::result;
 use crate::analysis::Occurrences;
 use crate::function::{Edit, EditList, Function, Inst, Position, VReg, Value};
 use crate::spill::groups::Group;
 
-/// Puts clones of a value's only definition, the last of `computed`, and of what leads to it in front of each group that has none;
-/// these definitions go if no group reads the value. Returns by how many instructions the function grows.
+/// Inserts clones of a value's only definition, the last of `computed`, and of the instructions that lead to it, before
+/// each group without a definition. Removes the original instructions if no group reads them. Returns by how many
+/// instructions the function grows.
 pub(crate) fn insert_clones(
     function: &Function,
     occurrences: &Occurrences,
@@ -32,14 +33,14 @@ pub(crate) fn insert_clones(
         let mut described: Vec<_> = uses.iter().map(|read| read.inst).collect();
         described.dedup();
         for inst in described {
-            // No clone stands for sure where the variable is described.
+            // A debug location cannot refer to a clone, because no clone is certain to be there.
             edits.push(Edit::SetDebugValue { inst, value: Value::NoReg });
         }
     }
     added - computed.len() as isize
 }
 
-/// Clones of definitions, each of which reads those ahead of it. Returns the last one's register.
+/// Inserts clones of definitions, each of which reads the ones before it. Returns the register of the last clone.
 fn insert_chain(function: &Function, computed: &[Inst], at: Position, edits: &mut EditList) -> VReg {
     let mut clones: Vec<(VReg, VReg)> = Vec::with_capacity(computed.len());
     for &definition in computed {

@@ -1,21 +1,21 @@
-//! What computing a value again costs, and where that pays.
+//! Cost of rematerialising a value, and the condition under which it pays.
 //!
-//! As NVIDIA's allocator is read to weigh it: against a load from the spill slot, of which three quarters are the most
-//! that computing may cost. A load is taken to cost 10 cycles outside of loops, and 4 in them, where the slot stays in
+//! The rule is understood to be that of NVIDIA's allocator: rematerialisation may cost at most three quarters of a load
+//! from the spill slot. A load counts as 10 cycles outside of loops, and as 4 cycles in loops, where the slot stays in
 //! the nearest cache.
 
 use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Function, Inst, MemorySpace, Operand, OperandFlags, Role, Value};
 use crate::target::{Classification, Purity, RematCost, named_space};
 
-/// Cycles of a load from a spill slot outside of loops, and in them.
+/// Cycles of a load from a spill slot outside of loops, and in loops.
 const LOAD: f64 = 10.0;
 const LOAD_IN_LOOP: f64 = 4.0;
 
-/// The share of a load that computing may cost.
+/// Share of a load's cost that rematerialisation may cost.
 const SHARE: f64 = 0.75;
 
-/// What it costs to do the instructions of a function again.
+/// Costs of repeating the instructions of a function.
 pub(crate) struct Costs<'a> {
     function: &'a Function,
     classification: &'a Classification,
@@ -26,24 +26,24 @@ impl<'a> Costs<'a> {
         Self { function, classification }
     }
 
-    /// What it costs to do an instruction again, in instructions of the hardware; `None` where that is not to be done:
-    /// it has effects, or is no matter of a few instructions, or has other than one definition, or operands that a
-    /// clone cannot keep. A copy is left to the coalescer; what is undefined stays one value.
+    /// Returns the cost of repeating an instruction, in instructions of the hardware. `None` if the instruction must
+    /// not be repeated: it has effects, takes more than a few instructions, does not have exactly one definition, or
+    /// has operands that a clone cannot keep. Copies are left to the coalescer, and undefined values stay one value.
     pub(crate) fn of(&self, inst: Inst) -> Option<RematCost> {
         if !self.may_be_done_again(inst) {
             return None;
         }
         let operands = self.function.operands(inst);
         let info = self.classification.of(self.function, inst);
-        // The view says that nothing writes it, and the hardware has it in constant memory.
+        // The view proves that no instruction writes the memory, and the hardware has it in constant memory.
         let spaces = [self.function.memory_space(inst), named_space(operands)];
-        // A device function may write its own.
+        // A device function may write its own parameters.
         let is_parameter =
             self.function.kernel().is_some() && info.purity == Purity::Reads && spaces.contains(&MemorySpace::Param);
         if is_parameter { Some(RematCost(1)) } else { info.remat }
     }
 
-    /// Whether a clone of an instruction computes the same, whatever that costs.
+    /// Whether a clone of an instruction computes the same value, whatever the cost.
     pub(super) fn may_be_done_again(&self, inst: Inst) -> bool {
         let operands = self.function.operands(inst);
         let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
@@ -51,18 +51,18 @@ impl<'a> Costs<'a> {
         is_alone && operands.iter().all(is_simple) && self.function.effects(inst).is_pure() && !is_left_alone
     }
 
-    /// Whether an instruction compares two values into one predicate, by an instruction or two of the hardware.
+    /// Whether an instruction compares two values into one predicate, with one or two instructions of the hardware.
     pub(super) fn is_comparison(&self, inst: Inst) -> bool {
         let name = self.function.opcodes().name(self.function.opcode(inst));
         let of_ptx = PtxOpcode::of(name).filter(|opcode| !opcode.is_guarded).map(|opcode| opcode.mnemonic);
         let is_setp = name.starts_with("SETP_") || of_ptx.is_some_and(|mnemonic| mnemonic.starts_with("setp."));
-        // Of doubles, few processors compare many.
+        // Few processors have a high throughput for comparisons of doubles.
         let is_quick = !name.contains("f64") && !name.contains("16x2");
         is_setp && is_quick && self.may_be_done_again(inst)
     }
 }
 
-/// Whether a clone can have the operand as it is.
+/// Whether a clone can keep the operand.
 fn is_simple(operand: &Operand) -> bool {
     match operand.value {
         Value::Physical(_) => false,
@@ -70,13 +70,13 @@ fn is_simple(operand: &Operand) -> bool {
     }
 }
 
-/// What computing anew costs, in loads from a spill slot, in so many loops; `None` where the load is better.
+/// Returns the cost of rematerialisation in loads from a spill slot at a loop depth; `None` if the load is cheaper.
 pub(crate) fn in_loads(cost: RematCost, loop_depth: u32) -> Option<f64> {
     let load = if loop_depth == 0 { LOAD } else { LOAD_IN_LOOP };
     Some(f64::from(cost.0) / load).filter(|&share| share < SHARE)
 }
 
-/// Whether computing anew is better than loading from a spill slot, in so many loops.
+/// Whether rematerialisation is cheaper than a load from a spill slot at a loop depth.
 pub(super) fn pays(cost: RematCost, loop_depth: u32) -> bool {
     in_loads(cost, loop_depth).is_some()
 }
@@ -85,7 +85,7 @@ pub(super) fn pays(cost: RematCost, loop_depth: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// Three instructions pay outside of loops alone; eight never do.
+    /// Three instructions pay only outside of loops; eight never do.
     #[test]
     fn loads_are_cheaper_in_loops() {
         assert!(pays(RematCost(2), 1) && pays(RematCost(3), 0) && pays(RematCost(7), 0));

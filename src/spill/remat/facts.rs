@@ -1,4 +1,4 @@
-//! What is known of a function.
+//! Analyses of a function.
 
 use super::cost::Costs;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, block_frequencies};
@@ -35,11 +35,12 @@ impl<'a> Facts<'a> {
         Self { function, occurrences, costs, cfg, dominators, loops, frequencies, live }
     }
 
-    /// The only definition of a register that is read, where it stands ahead of all reads and a clone may take its place for each.
+    /// Returns the only definition of a register that is read, if it precedes all reads and a clone may replace it for
+    /// each read.
     pub(super) fn definition_of_plain_reads(&self, reg: VReg) -> Option<Occurrence> {
         let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
         let is_after = |read: &Occurrence| dominates(&self.dominators, &definition, read);
-        // A clone would stand ahead of its reader, and so behind the fence that orders what is done to fragments.
+        // A clone would stand before its reader, and so after the fence that orders accesses to fragments.
         let is_fragment = |read: &Occurrence| {
             asynchrony(self.function, read.inst) == Some(Asynchrony::Starts)
                 && is_fragment(self.function, self.operand(read))
@@ -55,7 +56,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// How many instructions a function has; what a variable is makes none.
+/// Returns the number of instructions of a function, without debug instructions.
 pub(super) fn instructions(function: &Function) -> usize {
     function.insts().filter(|&inst| function.role(inst) != Role::Debug).count()
 }

@@ -1,9 +1,10 @@
-//! Addresses of elements: sums of a product that was widened to 64 bits, which are computed again with what leads to them.
+//! Addresses of array elements: sums with a product that was widened to 64 bits. They are rematerialised together with
+//! the instructions that lead to them.
 //!
-//! LLVM computes the addresses of a tile's rows ahead of the loop that fills the tile, `tile + 4 * (33 * row + column)`, and keeps one
-//! for each row. The rows are live in the loop anyway, for the addresses in global memory, and all share the column. So the sum is
-//! computed again together with the product and with what the product alone reads. The hardware has products with a sum, so that all
-//! of it is two instructions.
+//! LLVM computes the addresses of a tile's rows before the loop that fills the tile, `tile + 4 * (33 * row + column)`,
+//! with a register for each row. The rows are live in the loop anyway, for the addresses in global memory, and all
+//! addresses share the column. So the sum is rematerialised together with the product and the values that only the
+//! product reads. The hardware combines a product and a sum, so all of it takes two instructions.
 
 use super::facts::Facts;
 use super::sources::{name_in_llvm, sources, words_read};
@@ -11,11 +12,11 @@ use crate::analysis::Occurrence;
 use crate::function::{Inst, VReg};
 use crate::target::RematCost;
 
-/// An address that is read more often in a loop keeps its register there.
+/// An address that a loop reads more often keeps its register there.
 const MOST_READS: usize = 2;
 
 impl Facts<'_> {
-    /// Whether a register holds what was computed from a narrower one.
+    /// Whether a register holds a value that was computed from a narrower value.
     pub(super) fn is_widened(&self, reg: VReg) -> bool {
         let words = self.function.class(reg).words();
         let is_narrower = |source| (1..words).contains(&words_read(self.function, self.occurrences, source));
@@ -23,8 +24,8 @@ impl Facts<'_> {
         definition.is_some_and(|definition| sources(self.function, definition.inst).any(is_narrower))
     }
 
-    /// The sum that a register holds behind what leads to it, in the order in which that is computed, and what it costs; `None`
-    /// where the register holds no sum of a widened product that the sum alone reads.
+    /// Returns the sum that a register holds after the instructions that lead to it, in their order of execution, and
+    /// their cost. `None` if the register does not hold a sum with a widened product that only the sum reads.
     pub(super) fn links(&self, reg: VReg) -> Option<(RematCost, Vec<Inst>)> {
         let definition = self.definition_of_plain_reads(reg)?;
         let sum = definition.inst;
@@ -36,7 +37,7 @@ impl Facts<'_> {
         }
         let product = sources(self.function, sum).find(|&source| self.is_widened(source))?;
         let product = self.read_by_one(product)?;
-        // The product and the sum are one instruction.
+        // The hardware combines the product and the sum into one instruction.
         let RematCost(mut cost) = self.costs.of(product)?;
         let mut links = vec![product, sum];
         let of_narrow =
@@ -52,13 +53,13 @@ impl Facts<'_> {
         Some((RematCost(cost), links))
     }
 
-    /// The only definition of a register that one instruction reads, once.
+    /// Returns the only definition of a register that one instruction reads once.
     fn read_by_one(&self, reg: VReg) -> Option<Inst> {
         let accesses = self.occurrences.of(reg).len();
         self.definition_of_plain_reads(reg).filter(|_| accesses == 2).map(|definition| definition.inst)
     }
 
-    /// What it costs to compute a number of 32 bits again; a product takes one instruction, too.
+    /// Returns the cost of repeating a 32-bit computation; a product counts as one instruction, too.
     fn cost_of_narrow(&self, inst: Inst) -> Option<RematCost> {
         self.costs.of(inst).or_else(|| self.is_product(inst).then_some(RematCost(1)))
     }

@@ -1,21 +1,22 @@
-//! Rematerialisation: a value that is cheap to compute is computed again where it is read, instead of being kept.
+//! Rematerialisation: a value that is cheap to compute is computed again before its reads, instead of living in a
+//! register until then.
 //!
-//! What is kept over points where much is live takes a register there, or a spill slot. Constants, addresses,
-//! parameters and simple arithmetic need none: a clone of the definition in front of each group of reads does (Briggs,
-//! Cooper and Torczon, "Rematerialization", 1992). A definition that then serves nobody goes, so that one group of
-//! reads means that it has sunk.
+//! A value that is live over high-pressure points takes a register there, or a spill slot. Constants, addresses,
+//! parameters and simple arithmetic need neither: a clone of the definition before each group of reads suffices
+//! (Briggs, Cooper and Torczon, "Rematerialization", 1992). A definition without remaining reads is removed. With only
+//! one group of reads, the definition has in effect sunk.
 //!
-//! Predicates have registers of their own, seven of them, and comparisons are made again for want of these. What cannot be compared
-//! again is kept as [`bits`].
+//! Predicates have seven registers of their own, and comparisons are repeated if these run out. Predicates that cannot
+//! be rematerialised become [`bits`].
 //!
 //! In the order of the files:
-//! * [`facts`]: what is known of a function;
-//! * [`cost`]: what computing a value again costs, and where that pays;
-//! * [`rematerialised`]: what was chosen, and what can be chosen no more because of it;
-//! * [`choice`]: which values, the cheapest first;
-//! * [`predicates`]: which comparisons are made again;
-//! * [`mod@links`]: what leads to a sum of a widened product, and is computed again with it;
-//! * [`mod@sources`]: what a definition reads, and where that is still at hand;
+//! * [`facts`]: analyses of a function;
+//! * [`cost`]: the cost of rematerialising a value, and the condition under which it pays;
+//! * [`rematerialised`]: the values that were chosen, and the registers that can no more be chosen because of them;
+//! * [`choice`]: chooses values, the cheapest first;
+//! * [`predicates`]: chooses comparisons;
+//! * [`mod@links`]: the instructions that lead to a sum with a widened product, and are rematerialised with it;
+//! * [`mod@sources`]: the registers that a definition reads, and where they still hold the same values;
 //! * [`clones`]: the edits.
 
 mod choice;
@@ -43,44 +44,45 @@ use facts::Facts;
 use rematerialised::RematPlan;
 pub(crate) use sources::{has_sources, sources};
 
-/// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
+/// Words that a thread may use at no cost: with this many registers, every processor has full occupancy.
 const FREE: u32 = 32;
 
-/// What is shorter holds little, and need not be looked at: where only functions with many live words matter, no view of it is
-/// made.
+/// Shorter functions hold few words and need no analysis. If only functions with many live words matter, no view of a
+/// shorter function is made.
 pub(crate) const LONG: usize = 100;
 
-/// Where more words are live than there are registers, points with so many eighths of these are full, too: ptxas has an order of
-/// its own.
+/// If more words are live than there are registers, points with this many eighths of the registers are high-pressure
+/// points, too: ptxas schedules in an order of its own.
 const FULL_EIGHTHS: u32 = 6;
 
-/// The most clones of one value. What is read in more places that are far from each other is better kept, or spilled: a
-/// clone for each of hundreds of reads makes code longer than any register is worth.
+/// Most clones of one value. A value that is read in more places far from each other is better left in a register, or
+/// spilled: a clone for each of hundreds of reads makes code longer than a register is worth.
 pub(crate) const MOST_OF_A_VALUE: usize = 16;
 
-/// Clones of all values together are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
+/// There is at most one clone for this many instructions, over all values together, or [`MOST_OF_A_VALUE`] clones if
+/// that is more.
 const INSTRUCTIONS_FOR_EACH: usize = 16;
 
-/// Where no more predicates are live at once, the order that ptxas makes keeps few of them as bits, and comparing again made more
-/// kernels longer than shorter.
+/// If at most this many predicates are live at once, ptxas's own schedule leaves few of them as bits, and
+/// rematerialised comparisons made more kernels longer than shorter.
 const MANY: u32 = 13;
 
-/// Where more words are live than so many fifths of the registers, ptxas may give most registers up for the sake of warps, and how
-/// many it keeps then depends on all that is spilled. What is spared by bits there can cost warps.
+/// If more words are live than this many fifths of the registers, ptxas may give most registers up for occupancy, and
+/// the number that it keeps then depends on all spills. Bits that spare registers there can lower occupancy.
 const GIVEN_UP_FIFTHS: u32 = 7;
 
-/// What rematerialisation did.
+/// Result of rematerialisation.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The changes.
+    /// The edits.
     pub edits: EditList,
-    /// How many values are computed again.
+    /// Number of rematerialised values.
     pub values: usize,
-    /// How many registers live longer, so that wider ones can be computed from them again.
+    /// Number of registers that live longer, so that wider values can be rematerialised from them.
     pub extended: usize,
-    /// How many predicates are kept as bits.
+    /// Number of predicates that became bits.
     pub bits: usize,
-    /// How many instructions there are more: clones less definitions that went, and accesses to bits.
+    /// Additional instructions: clones and accesses to bits, minus removed definitions.
     pub added: isize,
 }
 
@@ -90,30 +92,30 @@ impl Outcome {
     }
 }
 
-/// Which points are full, and what frees them.
+/// Definition of high-pressure points, and the means to free them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RematCriteria {
-    /// None is full in a function with fewer instructions.
+    /// A function with fewer instructions has no high-pressure points.
     pub(crate) instructions: usize,
-    /// None is full unless so many words are live somewhere.
+    /// A function has no high-pressure points unless this many words are live somewhere.
     pub(crate) needed: u32,
-    /// Of the words that are live where most is, so many eighths are live there.
+    /// A high-pressure point has at least this many eighths of the highest number of live words.
     pub(crate) eighths: u32,
-    /// And at least so many.
+    /// A high-pressure point has at least this many live words.
     pub(crate) least: u32,
-    /// Values alone that were computed from narrower ones.
+    /// Whether only values that were computed from narrower values are rematerialised.
     pub(crate) widened_alone: bool,
-    /// Comparisons are made again where more predicates are live somewhere.
+    /// Comparisons are rematerialised if more predicates than this are live somewhere.
     pub(crate) predicates: u32,
-    /// Which others are kept as bits there.
+    /// Which other predicates become bits.
     pub(crate) bits: BitSpill,
-    /// How many registers a thread may have.
+    /// Registers that a thread may have.
     pub(crate) registers: u32,
 }
 
-/// Computes values again where much is live. `bits`: which predicates are kept as bits; `registers`: how many a thread may
-/// have. The function must have left SSA form.
-/// O(n log n) in the operands and the blocks that registers are live into.
+/// Rematerialises values at high pressure. `bits` selects the predicates that become bits. `registers` is the number of
+/// registers that a thread may have. The function must have left SSA form. O(n log n) in the operands and the blocks
+/// that registers are live into.
 pub fn rematerialise(
     function: &Function,
     classification: &Classification,
@@ -152,14 +154,14 @@ pub fn rematerialise(
     rematerialise_above(function, classification, criteria)
 }
 
-/// Frees full points.
+/// Frees high-pressure points.
 pub(crate) fn rematerialise_above(
     function: &Function,
     classification: &Classification,
     criteria: RematCriteria,
 ) -> Outcome {
     let mut outcome = Outcome::nothing(function);
-    // By default most functions end here.
+    // With default options, most functions end here.
     if !may_be_full(function, criteria) {
         return outcome;
     }

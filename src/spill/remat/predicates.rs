@@ -1,11 +1,11 @@
-//! Predicates of comparisons that are made again.
+//! Rematerialisation of comparisons.
 //!
-//! A thread has seven predicates. ptxas keeps further ones as bits of a register: it takes two instructions to set a bit, and one
-//! to test it. LLVM compares once and reads the predicate wherever control flow depends on it: a softmax whose 256 values have
-//! bounds of their own keeps 256 predicates, and has 2,600 instructions for bits. Comparing again takes one instruction, and no
-//! predicate in between. NVIDIA's compiler does so.
+//! A thread has seven predicates. ptxas stores additional predicates as bits of a register: setting a bit takes two
+//! instructions, and testing it takes one. LLVM compares once and reads the predicate wherever control flow depends on
+//! it. For example, a softmax whose 256 values have individual bounds has 256 predicates, and takes 2,600 instructions
+//! for bits. Repeating a comparison takes one instruction, and no predicate in between. NVIDIA's compiler does so.
 //!
-//! In one block ptxas would find equal comparisons, and make one of them again. So there is one clone for each block.
+//! Within one block, ptxas would merge equal comparisons again. So there is one clone for each block.
 
 use std::ops::Range;
 
@@ -20,18 +20,20 @@ use crate::function::{Inst, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
 use crate::target::machine::PREDICATES;
 
-/// Clones of all comparisons are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
+/// There is at most one clone of a comparison for this many instructions, or [`MOST_OF_A_VALUE`] clones if that is
+/// more.
 const INSTRUCTIONS_FOR_A_CLONE: usize = 4;
 
-/// ptxas computes so many instructions again for the operands of a clone, all together.
+/// Most instructions that ptxas repeats for all operands of a clone together.
 const STEPS: u32 = 1;
 
-/// Instructions that made operands of each other are followed so far, those at no cost included.
+/// Greatest length of a chain of operands' definitions that is followed, including definitions without cost.
 const LONGEST_CHAIN: u32 = 4;
 
-/// Chooses predicates that are live, without being read, where more are live than there are, if somewhere more than `many` are. Those
-/// with the fewest clones come first, and those that other comparisons read come last. What is freed counts for the next.
-/// O(n log n) in operands and the blocks that registers are live into.
+/// Chooses predicates that are live without a read where more predicates are live than a thread has, if more than
+/// `many` are live somewhere. Predicates with the fewest clones come first, and predicates that other comparisons read
+/// come last. The points that a choice frees are taken into account for the next. O(n log n) in operands and the blocks
+/// that registers are live into.
 pub(super) fn choose(facts: &Facts<'_>, many: u32, plan: &mut RematPlan) {
     let function = facts.function;
     let is_predicate = |reg| function.class(reg) == RegClass::B1;
@@ -60,7 +62,7 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, plan: &mut RematPlan) {
     }
 }
 
-/// A predicate with a clone of its comparison for each block that reads it, and what that frees.
+/// Returns a predicate with a clone of its comparison for each block that reads it, and the stretches that this frees.
 fn considered(
     facts: &Facts<'_>,
     operands: &mut Operands<'_>,
@@ -75,7 +77,7 @@ fn considered(
     }
     facts.definition_of_plain_reads(reg)?;
     let depth = facts.loops.depth(definition.block);
-    // In a deeper loop, comparing takes as many instructions as testing a bit that was set ahead of the loop.
+    // In a deeper loop, a comparison takes as many instructions as the test of a bit that was set before the loop.
     let can_be = |group: &Group| {
         facts.loops.depth(group.block) <= depth
             && operands.steps(definition.inst, group, (STEPS, LONGEST_CHAIN)).is_some()
@@ -87,10 +89,11 @@ fn considered(
     Some((value, freed))
 }
 
-/// What comparisons read, and how it was made.
+/// Operands of comparisons, and the instructions that compute them.
 struct Operands<'a> {
     facts: &'a Facts<'a>,
-    /// The cheap instruction that made the one value of a register, and what it costs ptxas; `None` where there is none.
+    /// The cheap instruction that computes the only value of a register, and its cost for ptxas; `None` if there is no
+    /// such instruction.
     made: FxHashMap<VReg, Option<(Inst, u32)>>,
 }
 
@@ -99,9 +102,9 @@ impl<'a> Operands<'a> {
         Self { facts, made: FxHashMap::default() }
     }
 
-    /// How many instructions ptxas has to compute again for the operands that an instruction reads to be there at a clone. `None`:
-    /// more than `most`, or it cannot. What reads nothing, as a parameter or a thread's number, and the half of a register are there
-    /// at no cost.
+    /// Returns the number of instructions that ptxas has to repeat so that the operands of an instruction are available
+    /// at a clone. `None` if it takes more than `most`, or is impossible. Instructions without operands, like reads of
+    /// a parameter or a thread's number, and the half of a register cost nothing.
     fn steps(&mut self, reader: Inst, group: &Group, (most, chain): (u32, u32)) -> Option<u32> {
         let mut all = 0;
         for source in sources(self.facts.function, reader) {

@@ -1,33 +1,33 @@
-//! What was chosen, and what can be chosen no more because of it.
+//! The values that were chosen, and the registers that can no more be chosen because of them.
 
 use super::sources::{Extensions, result, sources};
 use crate::function::{Function, Inst, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::Group;
 
-/// A value that is computed again.
+/// A rematerialised value.
 pub(super) struct Rematerialised {
     pub(super) reg: VReg,
-    /// What is computed again, in its order: last the value's only definition, and ahead of it what nobody else reads.
+    /// The repeated instructions in their order: last the value's only definition, and before it the instructions whose
+    /// results have no other reader.
     pub(super) computed: Vec<Inst>,
     pub(super) groups: Vec<Group>,
-    /// How many registers its clones read where these were not live, and which are kept for that. What comparisons read, ptxas
-    /// computes again.
+    /// Number of registers that live longer for the clones. ptxas itself repeats the operands of comparisons.
     pub(super) extended: usize,
 }
 
 impl Rematerialised {
-    /// The groups that get a clone.
+    /// Returns the groups that get a clone.
     pub(super) fn clones(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
     }
 
-    /// How many instructions the clones are.
+    /// Returns the number of cloned instructions.
     pub(super) fn instructions(&self) -> usize {
         self.clones().count() * self.computed.len()
     }
 
-    /// The registers that clones read and that no clone computes, each with the definition that reads it.
+    /// Returns the registers that clones read and that no clone computes, each with the definition that reads it.
     pub(super) fn sources(&self, function: &Function) -> impl Iterator<Item = (VReg, Inst)> {
         let is_computed = |source| self.computed.iter().any(|&inst| result(function, inst) == Some(source));
         let read = self.computed.iter().flat_map(|&inst| sources(function, inst).map(move |source| (source, inst)));
@@ -35,12 +35,12 @@ impl Rematerialised {
     }
 }
 
-/// All that is computed again. Other registers cannot be, because what was chosen has to do with them.
+/// All rematerialised values. Registers that they remove or read cannot be chosen.
 pub(super) struct RematPlan {
     pub(super) values: Vec<Rematerialised>,
-    /// They go: nobody else may read them.
+    /// Registers whose definitions are removed, so that no clone may read them.
     is_removed: IndexVec<VReg, bool>,
-    /// Clones read them where they are live now.
+    /// Clones read them where they are live already.
     is_read_by_clones: IndexVec<VReg, bool>,
     /// Clones read them where they were not live.
     pub(super) extensions: Extensions,
@@ -52,13 +52,13 @@ impl RematPlan {
         Self { values: Vec::new(), is_removed: none(), is_read_by_clones: none(), extensions: Extensions::default() }
     }
 
-    /// Whether a register may still be chosen that is computed so.
+    /// Whether a register that is computed by these instructions may still be chosen.
     pub(super) fn allow(&self, function: &Function, reg: VReg, computed: &[Inst]) -> bool {
         !self.is_read_by_clones[reg]
             && !computed.iter().any(|&inst| sources(function, inst).any(|source| self.is_removed[source]))
     }
 
-    /// Whether nothing that was chosen has to do with a register.
+    /// Whether no chosen value removes or reads a register.
     pub(super) fn is_free(&self, reg: VReg) -> bool {
         !self.is_read_by_clones[reg] && !self.is_removed[reg]
     }

@@ -1,4 +1,4 @@
-//! What a definition reads, and where a clone of it would read the same.
+//! The registers that a definition reads, and the places at which a clone of it would read the same values.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,28 +10,28 @@ use crate::analysis::{LiveRanges, Occurrences, Point};
 use crate::function::ptx_opcode::equivalent;
 use crate::function::{Function, Inst, Operand, VReg};
 
-/// The registers that an instruction reads.
+/// Returns the registers that an instruction reads.
 pub(crate) fn sources(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> {
     function.operands(inst).iter().filter(|operand| !operand.is_def()).filter_map(Operand::reg)
 }
 
-/// The register that an instruction with one definition writes.
+/// Returns the register that an instruction with one definition writes.
 pub(super) fn result(function: &Function, inst: Inst) -> Option<VReg> {
     function.operands(inst).iter().find_map(Operand::def)
 }
 
-/// Whether all that a definition reads still holds the same where a clone would stand, and is live there anyway.
+/// Whether all sources of a definition have the same values at the place of a clone, and are live there anyway.
 pub(crate) fn has_sources(function: &Function, live: &LiveRanges, definition: Inst, at: Inst) -> bool {
     sources(function, definition).all(|source| is_at_hand(live, source, definition, at))
 }
 
-/// Whether a register holds at a place what it holds at a definition that reads it, and is live there.
+/// Whether a register has the same value at a place as at a definition that reads it, and is live there.
 pub(super) fn is_at_hand(live: &LiveRanges, source: VReg, definition: Inst, at: Inst) -> bool {
     let value = |inst| live.value_at(source, Point::early(inst));
     value(at).is_some() && value(at) == value(definition)
 }
 
-/// How many words of a register anybody reads: of 64 bits one, if all that read it take the low half.
+/// Returns how many words of a register are read: one of a 64-bit register if all readers take the low half.
 pub(super) fn words_read(function: &Function, occurrences: &Occurrences, reg: VReg) -> u32 {
     let words = function.class(reg).words();
     match words {
@@ -40,12 +40,12 @@ pub(super) fn words_read(function: &Function, occurrences: &Occurrences, reg: VR
     }
 }
 
-/// Whether an instruction reads the low half of its operand alone.
+/// Whether an instruction reads only the low half of its operand.
 pub(super) fn takes_low_half(function: &Function, inst: Inst) -> bool {
     LOW_HALVES.contains(&&*name_in_llvm(function, inst))
 }
 
-/// The name that LLVM has for what an instruction does.
+/// Returns LLVM's name of an instruction's operation.
 pub(super) fn name_in_llvm(function: &Function, inst: Inst) -> Cow<'_, str> {
     let name = function.opcodes().name(function.opcode(inst));
     equivalent(name).map_or(Cow::Borrowed(name), Cow::Owned)
@@ -54,12 +54,12 @@ pub(super) fn name_in_llvm(function: &Function, inst: Inst) -> Cow<'_, str> {
 /// Conversions that read 32 bits of their operand.
 const LOW_HALVES: [&str; 5] = ["CVT_u32_u64", "CVT_s32_s64", "CVT_u64_u32", "CVT_s64_s32", "CVT_INREG_s64_s32"];
 
-/// Where registers are live longer than the function says, because clones read them there.
+/// Where registers live longer than in the function, because clones read them there.
 #[derive(Default)]
 pub(super) struct Extensions(FxHashMap<VReg, Vec<Range<u32>>>);
 
 impl Extensions {
-    /// The parts of stretches in which a register is live neither by itself nor for clones that were chosen.
+    /// Returns the parts of stretches in which a register is not live, neither by itself nor for chosen clones.
     pub(super) fn missing(&self, live: &LiveRanges, reg: VReg, stretches: &[Range<u32>]) -> Vec<Range<u32>> {
         let mut is_read_by_clones: Vec<Range<u32>> = live.segments(reg).iter().map(instructions).collect();
         is_read_by_clones.extend(self.0.get(&reg).into_iter().flatten().cloned());
@@ -81,7 +81,7 @@ impl Extensions {
         missing
     }
 
-    /// A register is live there now.
+    /// Makes a register live in some ranges.
     pub(super) fn add(&mut self, reg: VReg, ranges: Vec<Range<u32>>) {
         self.0.entry(reg).or_default().extend(ranges);
     }

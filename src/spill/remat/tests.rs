@@ -1,4 +1,4 @@
-//! What is computed again, and what is not.
+//! Which values are rematerialised, and which are not.
 
 use super::{MANY, RematCriteria, rematerialise_above};
 use crate::check::check;
@@ -9,18 +9,20 @@ use crate::target::Classification;
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32rr\nopcode ADD32ri\nopcode LD_i32\n\
     opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
 
-/// Points with so many words are full, where so many are live somewhere; `widened_alone` is the default's way.
+/// Points with `least` words are high-pressure points if `needed` words are live somewhere; `widened_alone` is the
+/// default.
 fn criteria(least: u32, needed: u32, widened_alone: bool) -> RematCriteria {
     let (predicates, bits) = (MANY, BitSpill::Off);
     RematCriteria { instructions: 0, needed, eighths: 0, least, widened_alone, predicates, bits, registers: 255 }
 }
 
-/// The function with its values computed again wherever at least `least` words are live, and how many are.
+/// Rematerialises values of a function wherever at least `least` words are live. Returns their number and the
+/// function's text.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
     computed_again(&format!("{HEAD}{body}end\n"), criteria(least, 0, false))
 }
 
-/// How many values of a function are computed again, and the function then.
+/// Rematerialises values of a function. Returns their number and the function's text.
 fn computed_again(text: &str, criteria: RematCriteria) -> (usize, String) {
     let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), criteria);
@@ -30,7 +32,7 @@ fn computed_again(text: &str, criteria: RematCriteria) -> (usize, String) {
     (outcome.values, applied.to_string())
 }
 
-/// A constant that is kept over a full point sinks to its read; where nothing is full, it stays.
+/// A constant that is live over a high-pressure point sinks to its read. Without a high-pressure point, it stays.
 #[test]
 fn constants_sink() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = MOV_B32_i 7\n  %1 = LD_i32 0 :: read\n  %2 = LD_i32 1 :: read\n\
@@ -42,7 +44,7 @@ fn constants_sink() {
     assert_eq!(rewritten(body, 4).0, 0);
 }
 
-/// A sum is computed again only where what it adds is live anyway, with the same value.
+/// A sum is rematerialised only if its operands are live anyway, with the same values.
 #[test]
 fn operands_must_be_at_hand() {
     let body = |last: &str| {
@@ -56,7 +58,7 @@ fn operands_must_be_at_hand() {
     assert_eq!(rewritten(&body("  %0 = LD_i32 7 :: read\n  ST_i32 %1, %0 :: write\n"), 3).0, 0);
 }
 
-/// A constant goes into a loop only where the loop itself is full.
+/// A constant moves into a loop only if the loop itself has a high-pressure point.
 #[test]
 fn into_loops_only_where_it_pays() {
     let body = |in_loop: &str, ahead: &str| {
@@ -72,7 +74,7 @@ fn into_loops_only_where_it_pays() {
     assert!(text.find("MOV_B32_i 7") > text.find("bb1"), "{text}");
 }
 
-/// Of two values of which one is made from the other, one at most is computed again.
+/// If one of two values is computed from the other, at most one of them is rematerialised.
 #[test]
 fn clones_keep_what_they_read() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = MOV_B32_i 7\n  %1 = ADD32ri %0, 8\n  %2 = LD_i32 1 :: read\n\
@@ -80,9 +82,9 @@ fn clones_keep_what_they_read() {
     assert_eq!(rewritten(body, 4).0, 1);
 }
 
-/// A constant that is read behind each of some full points is computed again behind each; of more than sixteen, behind
-/// none. All clones of a function together are one for sixteen instructions at most, or sixteen: whose turn is later
-/// goes without.
+/// A constant that is read after each of some high-pressure points is rematerialised after each of them, but not after
+/// more than sixteen. All clones of a function together are at most one for sixteen instructions, or sixteen; later
+/// values get none.
 #[test]
 fn clones_are_bounded() {
     let full = "  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n";
@@ -103,7 +105,7 @@ fn clones_are_bounded() {
     assert_eq!(added(&format!("{}{others}", reads(&[0, 3], 9))), (2, 18));
 }
 
-/// Loads, stores and what two places define are never computed again.
+/// Loads, stores and values with two definitions are never rematerialised.
 #[test]
 fn only_what_is_cheap_and_pure() {
     let body = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n  %1 = MOV_B32_i 1\n\
@@ -113,8 +115,8 @@ fn only_what_is_cheap_and_pure() {
     assert_eq!(rewritten(body, 1).0, 0);
 }
 
-/// What a call has returned is read where it stands, though it is read as a parameter is; a load that nothing orders is
-/// no more computed again, for another may have written there.
+/// The result of a call is read in place, though it is read like a parameter. An unordered load is not rematerialised
+/// either, because another thread may have written there.
 #[test]
 fn results_of_calls_are_not_read_again() {
     let body = |effects: &str| {
@@ -130,7 +132,8 @@ fn results_of_calls_are_not_read_again() {
 
 const KERNEL: &str = "kernel\n";
 
-/// What becomes of a product of 64 bits of %0 and, where `by` is a register, of that, which is kept over a full point.
+/// Returns the effect on a 64-bit product of %0 and, if `by` is a register, of `by`, which is live over a high-pressure
+/// point.
 fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     let opcode = if by.starts_with('%') { "MUL_WIDEs32_rr" } else { "MUL_WIDEs32_ri" };
     let text = format!(
@@ -147,8 +150,9 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     (outcome.values, outcome.extended)
 }
 
-/// A value of two words is computed again from one that is kept for it, from none that is not live anyway, or from a parameter
-/// beside it, which the hardware reads where it is; not from two that would have to be kept, and only where much is live.
+/// A value of two words is rematerialised from a register that lives longer for it, from no additional register, or
+/// from a parameter besides, which the hardware reads in place. It is not rematerialised from two registers that would
+/// have to live longer, and only at high pressure.
 #[test]
 fn wide_values_are_computed_from_narrow_ones() {
     assert_eq!(product(KERNEL, "8", 0), (1, 1), "one word instead of two");
@@ -160,8 +164,9 @@ fn wide_values_are_computed_from_narrow_ones() {
     assert_eq!(product(KERNEL, "8", 99), (0, 0), "there is room");
 }
 
-/// What becomes of the address `%6 + 4 * (33 * %0 + %1)`, which a loop reads once in front of a full point, where `more` reads
-/// registers ahead of the loop and `in_loop` in it: how many values are computed again, and the code.
+/// Returns the effect on the address `%6 + 4 * (33 * %0 + %1)`, which a loop reads once before a high-pressure point:
+/// the number of rematerialised values, and the code. `more` reads registers before the loop and `in_loop` reads them
+/// in the loop.
 fn address(more: &str, in_loop: &str) -> (usize, String) {
     let text = format!(
         "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LD_i64\nopcode ST_i64\nopcode ST_i32\nopcode MAD_LO_S32rir\n\
@@ -174,8 +179,9 @@ fn address(more: &str, in_loop: &str) -> (usize, String) {
     computed_again(&text, criteria(6, 0, true))
 }
 
-/// The address of an element is computed again in the loop that reads it, with the product and what that alone reads, and nothing of it
-/// stays ahead; but not where these serve others, too, or as much would be kept for it, or the loop reads it often.
+/// The address of an element is rematerialised in the loop that reads it, with the product and the values that only the
+/// product reads, and nothing of it stays before the loop. It is not rematerialised if these values have other readers,
+/// if as many registers would live longer for it, or if the loop reads it often.
 #[test]
 fn addresses_are_computed_with_their_products() {
     let at_hand = "  ST_i32 %0, %1 :: write\n  ST_i64 %6, 6 :: write\n";
@@ -198,8 +204,9 @@ fn addresses_are_computed_with_their_products() {
     assert_eq!(values("", "  ST_i32 %0, %1 :: write\n"), 0, "the base is gone");
 }
 
-/// A kernel with so many comparisons of a thread's number with numbers, each of which decides in two blocks of its own whether a store
-/// runs: how many comparisons are made again, and how many there are then.
+/// Rematerialises in a kernel with `count` comparisons of a thread's number with numbers, each of which decides in two
+/// blocks of its own whether a store executes. Returns the number of rematerialised comparisons, and the number of
+/// comparisons afterwards.
 fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     let sum = |number: u32| if of_thread.is_empty() { "%0".to_owned() } else { format!("%{}", 100 + number) };
     let mut text = format!(
@@ -227,8 +234,8 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     (outcome.values, applied.to_string().matches("= SETP").count())
 }
 
-/// Of more predicates than a thread has, those are compared again, in each block, that free the others from bits of registers. What is
-/// compared must be at hand, or computed by ptxas again; a load is none of that.
+/// If there are more predicates than a thread has, the comparisons whose predicates then need no bits of registers are
+/// repeated in each block. Their operands must be available, or ptxas must be able to repeat them; a load is neither.
 #[test]
 fn comparisons_are_made_again() {
     let is_live = "  ST_i32 %0, 9 :: write\n";
@@ -240,8 +247,8 @@ fn comparisons_are_made_again() {
     assert_eq!(comparisons(20, "", "").0, 0);
 }
 
-/// How many predicates of such a kernel are kept as bits: so many, which both arms of a branch define, and blocks of their own read.
-/// `alone`: each is set in a block of its own in the second arm.
+/// Returns how many of `count` predicates become bits, in a kernel whose branch defines them in both arms, and in which
+/// separate blocks read them. `alone`: in the second arm, each is set in a block of its own.
 fn bits_of(count: u32, [first, second]: [&str; 2], alone: bool, wanted_bits: BitSpill) -> usize {
     let mut text = format!(
         "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode SETP_i32ri\nopcode MOV_B1_i constant\nopcode CBranch\n\
@@ -274,8 +281,9 @@ fn bits_of(count: u32, [first, second]: [&str; 2], alone: bool, wanted_bits: Bit
     outcome.bits
 }
 
-/// By default, predicates become bits where ptxas then takes fewer instructions: where constants set several at once, which takes one.
-/// Where both arms compare, and where each constant stands alone, bits take more than ptxas's own way, and only the option takes them.
+/// By default, predicates become bits if ptxas then takes fewer instructions: if constants set several at once, which
+/// takes one instruction. If both arms compare, or if each constant stands alone, bits take more than ptxas's own way,
+/// and only the option selects them.
 #[test]
 fn bits_by_default() {
     let [compares, clears] = ["SETP_i32ri %0, 7, 3", "MOV_B1_i 0"];

@@ -1,8 +1,8 @@
-//! What the functions that a kernel calls have of shared memory, and how many words they hold.
+//! Shared memory of the functions that a kernel calls, and the words that live across these calls.
 //!
-//! Slots and the shared memory of a callee lie in one block's memory. Where the whole module is at hand, as for PTX and in
-//! reports, the table says how much all callees have together, or which of them is the reason against slots; elsewhere only
-//! a callee's name is known.
+//! Slots and the shared memory of a callee lie in the memory of one block. If the whole module is available, as for PTX
+//! and in reports, the table has the sum over all callees, or the callee that rules slots out. Otherwise, only the name
+//! of a callee is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,37 +12,37 @@ use crate::function::{Effects, Function, Inst, SharedArray, Value};
 use crate::printable::printable;
 use crate::target::Classification;
 
-/// Why a call keeps a kernel from having slots.
+/// Reason for which a call rules slots out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CalleeMemory {
-    /// Dynamic shared memory that a function names.
+    /// Dynamic shared memory that a function uses.
     Dynamic {
         /// The function.
         function: Box<str>,
     },
-    /// A function does what would meet slots.
+    /// Code of a function that could access slots.
     Forbidden {
         /// The function.
         function: Box<str>,
-        /// What it does.
+        /// The code.
         what: Forbidden,
     },
-    /// Whatever a function has that the module does not define.
+    /// Unknown contents of a function that the module does not define.
     Outside {
         /// The function.
         function: Box<str>,
     },
-    /// Whatever a pointer points to.
+    /// Unknown targets of a pointer.
     Pointer {
-        /// The function that calls through it.
+        /// The function that calls through the pointer.
         function: Box<str>,
     },
-    /// Whatever it has: one function alone is at hand.
+    /// Unknown contents, because only one function is available.
     Unseen,
 }
 
 impl CalleeMemory {
-    /// How bad it is for slots: what is unknown is worse than what is known.
+    /// Severity of the reason: unknown contents are worse than known contents.
     fn rank(&self) -> u32 {
         match self {
             Self::Dynamic { .. } | Self::Forbidden { .. } => 1,
@@ -52,27 +52,27 @@ impl CalleeMemory {
     }
 }
 
-/// A call that keeps a kernel from having slots.
+/// A call that rules slots out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The function that is called, if the call names it.
+    /// The callee; `None` for a call through a pointer.
     pub callee: Option<Box<str>>,
-    /// Why it does so.
+    /// The reason.
     pub memory: CalleeMemory,
 }
 
 impl fmt::Display for Call {
-    /// `it calls f, which has dynamic shared memory; inline f`
+    /// Formats the call like `it calls f, which has dynamic shared memory; inline f`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(callee) = self.callee.as_deref() else {
             return f.write_str(match self.memory {
                 CalleeMemory::Unseen => "it calls functions; inline them",
-                _ => "it calls through a pointer; call a function by its name, and inline it",
+                _ => "it calls through a pointer; call the function by its name, and inline it",
             });
         };
         let name = printable(callee);
         write!(f, "it calls {name}")?;
-        // A callee of the callee is named, too.
+        // The function with the reason is named if it is not the callee itself.
         let of = |function: &str| match function == callee {
             true => ", which".to_owned(),
             false => format!(", and through it {}, which", printable(function)),
@@ -82,13 +82,13 @@ impl fmt::Display for Call {
             CalleeMemory::Forbidden { function, what } => write!(f, "{} {what}", of(function))?,
             CalleeMemory::Outside { function } => write!(f, "{} is not in this file", of(function))?,
             CalleeMemory::Pointer { function } => write!(f, "{} calls through a pointer", of(function))?,
-            CalleeMemory::Unseen => f.write_str(", which may have shared memory of its own")?,
+            CalleeMemory::Unseen => f.write_str(", which may have its own shared memory")?,
         }
         write!(f, "; inline {name}")
     }
 }
 
-/// What a function itself has, and what it calls.
+/// Shared memory and calls of a function.
 #[derive(Clone, Debug)]
 struct Entry {
     static_bytes: u64,
@@ -105,7 +105,7 @@ pub struct CalleeTable {
 }
 
 impl CalleeTable {
-    /// The table of all functions that a module defines. O(instructions).
+    /// Builds the table of all functions that a module defines. O(instructions).
     pub fn new<'a>(functions: impl IntoIterator<Item = (&'a Function, &'a Classification)>) -> Self {
         let mut table = Self::default();
         for (function, classification) in functions {
@@ -132,8 +132,8 @@ impl CalleeTable {
         self.entries.contains_key(function)
     }
 
-    /// The functions that a call reaches, with their entries; without one where the module does not define it.
-    /// O(calls that are reached · log functions).
+    /// Returns the functions that a call reaches, with their entries; `None` for functions that the module does not
+    /// define. O(calls that are reached · log functions).
     fn reached<'t>(&'t self, callee: &'t str) -> Vec<(&'t str, Option<&'t Entry>)> {
         let mut seen: BTreeSet<&str> = BTreeSet::from([callee]);
         let (mut worklist, mut reached) = (vec![callee], Vec::new());
@@ -146,7 +146,7 @@ impl CalleeTable {
         reached
     }
 
-    /// The worst reason against slots that a call reaches.
+    /// Returns the worst reason against slots that a call reaches.
     fn refusal(&self, callee: &str) -> Option<CalleeMemory> {
         let mut worst: Option<CalleeMemory> = None;
         for (name, entry) in self.reached(callee) {
@@ -168,8 +168,10 @@ impl CalleeTable {
     }
 }
 
-/// The bytes of static shared memory of all functions that a function calls, themselves or by what they call; an error is
-/// the call that is the worst reason against slots, the first among equals.
+/// Returns the bytes of static shared memory of all functions that a function calls, directly or indirectly.
+///
+/// # Errors
+/// A call rules slots out. The worst call is returned, the first of equals.
 pub(super) fn shared_of_callees(
     (function, classification): (&Function, &Classification),
     table: Option<&CalleeTable>,
@@ -191,19 +193,19 @@ pub(super) fn shared_of_callees(
             worst = Some(Call { callee: callee.map(Into::into), memory });
         }
     }
-    // A call sequence without a call that is known as one.
+    // A call sequence without a call that is recognised as one.
     let has_call = callees(function, classification).next().is_some();
     let is_member = |inst| function.effects(inst).contains(Effects::CALL_SEQUENCE);
     if !has_call && function.insts().any(is_member) {
         worst = Some(Call { callee: None, memory: CalleeMemory::Unseen });
     }
-    // Variables that several of them name count for each.
+    // A variable that several functions use counts for each.
     let alignment = u64::from(SharedArray::ALIGNMENT);
     worst.map_or_else(|| Ok(bytes.values().map(|bytes| bytes.next_multiple_of(alignment)).sum()), Err)
 }
 
-/// The calls of functions that the table does not have, of which ptxas knows nothing but the ABI; none without a table, as
-/// the functions may be at hand elsewhere.
+/// Returns the calls of functions that are not in the table: ptxas knows only the ABI for these. Empty without a table,
+/// because the functions may be available elsewhere.
 pub(super) fn calls_by_the_abi<'a>(
     (function, classification): (&'a Function, &'a Classification),
     table: Option<&'a CalleeTable>,
@@ -215,13 +217,13 @@ pub(super) fn calls_by_the_abi<'a>(
     function.insts().filter(|&inst| classification.is_call(function, inst)).filter(is_outside)
 }
 
-/// The functions that a function calls, in the order of the calls; `None` for a call through a pointer.
+/// Returns the functions that a function calls, in the order of the calls; `None` for a call through a pointer.
 fn callees<'a>(function: &'a Function, classification: &Classification) -> impl Iterator<Item = Option<&'a str>> {
     let is_call = |&inst: &Inst| classification.is_call(function, inst);
     function.insts().filter(is_call).map(|inst| callee(function, inst))
 }
 
-/// The function that a call names.
+/// Returns the callee of a direct call.
 fn callee(function: &Function, call: Inst) -> Option<&str> {
     function.operands(call).iter().find_map(|operand| match operand.value {
         Value::Symbol(symbol) => function.symbol(symbol).strip_prefix(['@', '&']),
@@ -254,7 +256,8 @@ mod tests {
         Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// The bytes of the callees of a kernel that calls these functions, of the module with these, or what it is told.
+    /// Returns the bytes of the callees of a kernel that calls these functions, with the given functions in its module,
+    /// or the message of the refusal.
     fn told(kernel: &[&str], module: Option<&[Function]>) -> Result<u64, String> {
         let kernel = function("k", "", kernel);
         let by_name = |function: &Function| Classification::by_name(function.opcodes());
@@ -265,8 +268,8 @@ mod tests {
         shared_of_callees((&kernel, &by_name(&kernel)), table.as_ref()).map_err(|call| call.to_string())
     }
 
-    /// The remark names the callee, the function behind it that is the reason, and what that has. Known static memory is no
-    /// reason, and counts once for each function.
+    /// The remark names the callee, the function further down with the reason, and the reason. Known static memory is
+    /// no reason against slots, and counts once for each function.
     #[test]
     fn reasons() {
         let module = [
@@ -302,11 +305,11 @@ mod tests {
         assert!(reason("").starts_with("it calls through a pointer"));
         assert_eq!(
             super::tests::told(&["tile"], None),
-            Err("it calls tile, which may have shared memory of its own; inline tile".into())
+            Err("it calls tile, which may have its own shared memory; inline tile".into())
         );
     }
 
-    /// What belongs to a call sequence is refused, too, where no call is seen.
+    /// Instructions of a call sequence are refused, too, if no call is recognised.
     #[test]
     fn sequences_without_a_call() {
         let text = function("k", "", &["f"]).to_string().replace("opcode CALL\n", "opcode Callseq_Start\n");
@@ -315,7 +318,7 @@ mod tests {
         assert_eq!(call.to_string(), "it calls functions; inline them");
     }
 
-    /// A callee that would meet slots is a reason.
+    /// A callee whose code could access slots is a reason.
     #[test]
     fn callees_that_meet_slots() {
         let text = "mfv 1\nfunction \"sizes\"\nopcode MOV_smem_size\nregs %0 B32\nbb0: frequency 1.0 depth 0\n\
@@ -325,7 +328,7 @@ mod tests {
         assert_eq!(told, "it calls sizes, which reads the size of its shared memory; inline sizes");
     }
 
-    /// Of several calls the worst one is told, the first of equals.
+    /// Of several calls, the worst is reported; the first of equals.
     #[test]
     fn the_worst_call_is_told() {
         let module = [function("plain", "", &[]), function("tile", "\"@tile_buffer\" shared dynamic", &[])];

@@ -1,4 +1,4 @@
-//! Which values can be moved out of the way.
+//! Values that can be spilled.
 
 use crate::analysis::{Dominators, Occurrence, Occurrences};
 use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg};
@@ -10,26 +10,27 @@ use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 pub(in crate::spill) struct Candidate {
     pub(in crate::spill) reg: VReg,
     pub(in crate::spill) definitions: Vec<Occurrence>,
-    /// Whether each read comes behind a definition, and there is one.
+    /// Whether the only definition dominates each read.
     pub(in crate::spill) is_single: bool,
-    /// Whether some instruction says that it is undefined. Nothing is stored there: what the slot has is as good.
+    /// Whether some instruction makes the value undefined. Nothing is stored there: any contents of the slot are
+    /// correct.
     pub(in crate::spill) is_undefined_somewhere: bool,
-    /// Whether its words take up registers of their own, as far as the function tells.
+    /// Whether the value occupies registers of its own, as far as the function shows.
     pub(in crate::spill) is_held: bool,
 }
 
 impl Candidate {
-    /// The definition that all reads come behind; `None` if several instructions write the register, or a path leads to a
-    /// read without one.
+    /// Returns the definition that dominates all reads; `None` if several instructions write the register, or a path
+    /// leads to a read without a definition.
     pub(in crate::spill) fn only_definition(&self) -> Option<Inst> {
         self.is_single.then(|| self.definitions[0].inst)
     }
 }
 
-/// The values of 16 to 128 bits that no instruction needs in a register of its own choice: no operands of asynchronous
-/// instructions. Either one definition stands ahead of all reads and no operand is tied; or there are several definitions, or
-/// paths without one, no definition is within a call sequence, and an operand is tied to a definition of the same register at
-/// most.
+/// Returns the values of 16 to 128 bits that no instruction needs in a particular register. Operands of asynchronous
+/// instructions are excluded. Two kinds of values are eligible. Either one definition dominates all reads, and no
+/// operand is tied. Or there are several definitions, or paths without a definition; then no definition is within a
+/// call sequence, and operands are tied only to definitions of the same register.
 pub(in crate::spill) fn eligible(
     function: &Function,
     occurrences: &Occurrences,
@@ -56,7 +57,7 @@ fn value_of(
     let is_behind_first = |read: &Occurrence| read.is_use() && dominates(dominators, &first, read);
     let is_alone = undefined.is_empty() && definitions.len() == 1;
     let is_single = is_alone && reads.iter().all(is_behind_first);
-    // ptxas computes a product together with the sums that read it, and no register holds it.
+    // ptxas fuses a product with the sums that read it, so no register holds the product.
     let name = |inst: Inst| function.opcodes().name(function.opcode(inst));
     let is_fused = definitions.iter().any(|definition| is_fusible_product(name(definition.inst)))
         && reads.iter().any(|read| is_fusible_sum(name(read.inst)));
@@ -64,7 +65,7 @@ fn value_of(
         let is_in_call = function.effects(definition.inst).contains(Effects::CALL_SEQUENCE);
         !function.effects(definition.inst).contains(Effects::TERMINATOR)
             && function.role(definition.inst) != Role::Phi
-            // The store would stand behind the sequence, where the slot may hold another value already.
+            // The store would stand after the sequence, where the slot may already hold another value.
             && (is_single || !is_in_call)
     };
     let is_free = |access: &Occurrence| !is_asynchronous[access.inst.0 as usize];
@@ -84,8 +85,8 @@ fn value_of(
     fits.then_some(Candidate { reg, definitions, is_single, is_undefined_somewhere, is_held })
 }
 
-/// Whether a definition is of a constant, a parameter, an address or a special register. These are at hand everywhere:
-/// ptxas reads them again itself.
+/// Whether a definition is a constant, a parameter, an address or a special register. These are available everywhere:
+/// ptxas repeats them itself.
 fn is_at_hand(function: &Function, definition: Inst) -> bool {
     function.effects(definition).is_pure()
         && function.operands(definition).iter().all(|operand| operand.read_reg().is_none())

@@ -1,4 +1,4 @@
-//! What is known of a function before any value is chosen.
+//! Analyses of a function before any value is chosen.
 
 use super::callees::{CalleeTable, calls_by_the_abi};
 use super::eligible::{Candidate, eligible};
@@ -11,14 +11,14 @@ use crate::function::{Block, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// How many words ptxas keeps in registers across a call by the ABI, if the caller has so many registers. Measured with ptxas
-/// 13.0 for sm_90: 13 of 32, 17 of 40, 20 of 48, 29 of 64, and 42 of 90 registers.
+/// Returns how many words ptxas keeps in registers across a call by the ABI, if the caller has this many registers.
+/// Measured with ptxas 13.0 for sm_90: 13 of 32, 17 of 40, 20 of 48, 29 of 64, and 42 of 90 registers.
 fn survivors(registers: u32) -> u32 {
     (registers / 2).saturating_sub(3)
 }
 
-/// A function that has left SSA form, its values that can be moved out of the way, and the words that are live at each
-/// instruction. Words that a whole warp shares count for uniform registers, and constants for none.
+/// A function that has left SSA form, its values that can be spilled, and the words that are live at each instruction.
+/// Uniform values count as uniform registers, and constants take no register.
 pub struct Facts<'a> {
     pub(in crate::spill) function: &'a Function,
     pub(in crate::spill) classification: &'a Classification,
@@ -29,7 +29,7 @@ pub struct Facts<'a> {
     pub(in crate::spill) dominators: Dominators,
     pub(in crate::spill) loops: Loops,
     pub(in crate::spill) values: Vec<Candidate>,
-    /// The blocks at whose ends values may be stored that are defined further up.
+    /// Blocks at whose ends values that are defined further up may be stored.
     sinks: Vec<Block>,
     pub(in crate::spill) pressure: Pressure,
     /// The registers whose words count.
@@ -37,7 +37,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Looks at a function.
+    /// Analyses a function.
     pub fn new((function, classification): (&'a Function, &'a Classification)) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
@@ -55,11 +55,12 @@ impl<'a> Facts<'a> {
         let counts: IndexVec<VReg, bool> =
             function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
         let mut values = eligible(function, &occurrences, &dominators);
-        // What is live into code that is never reached is read without a definition, and no store would be there.
+        // A value that is live into unreachable code is read there without a definition, and no store would precede the
+        // read.
         let is_reachable = |reg: VReg| live.live_ins(reg).iter().all(|live_in| cfg.is_reachable(live_in.block));
         let is_live_in = |reg: VReg| live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0));
-        // What is live into a kernel is undefined on the paths without a definition, and what its slot has is as good. The
-        // callers of other functions may have defined it.
+        // A value that is live into a kernel is undefined on the paths without a definition, and any contents of its
+        // slot are correct. The callers of other functions may have defined it.
         let flow = (&live, &cfg);
         let is_defined = |value: &Candidate| {
             let is_live_in = is_live_in(value.reg);
@@ -87,9 +88,10 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Counts what must fit across calls by the ABI, of which fewer words survive in registers than there are registers, where
-    /// at most `words` may be live and the function has so many registers: the words that do not survive count there as
-    /// words that are live. Of functions of the module, ptxas knows which registers they take.
+    /// Counts the words that must fit across calls by the ABI, over which fewer words survive in registers than the
+    /// function has. `words` is the limit of live words, and `registers` the number of the function's registers. The
+    /// words that do not survive count as additional live words at the call. ptxas knows the registers of functions in
+    /// the module, so calls to these do not count.
     pub fn count_calls(&mut self, registers: u32, words: u32, table: Option<&CalleeTable>) {
         let beside = words.saturating_sub(survivors(registers));
         let calls: Vec<Inst> = calls_by_the_abi((self.function, self.classification), table).collect();
@@ -98,13 +100,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The most words that are live at one instruction.
+    /// Returns the most words that are live at one instruction.
     pub fn peak(&self) -> u32 {
         self.pressure.peak()
     }
 
-    /// The instruction whose own operands are the most words, the first of several, and these words: what it reads, or
-    /// what it writes, whichever is more. No choice of values leaves fewer words live there. `None` without instructions.
+    /// Returns the instruction with the widest operands, the first of several, and their words: the words that it reads
+    /// or the words that it writes, whichever is more. No selection leaves fewer words live there. `None` without
+    /// instructions.
     pub fn widest(&self) -> Option<(Inst, u32)> {
         let words = |inst: Inst| {
             let [mut read, mut written]: [Vec<VReg>; 2] = Default::default();
@@ -123,13 +126,13 @@ impl<'a> Facts<'a> {
         of_all.reduce(|most, next| if next.1 > most.1 { next } else { most })
     }
 
-    /// What sinks depend on.
+    /// Returns the analyses for sinks.
     pub(super) fn sinks(&self) -> Sinks<'_> {
         let Self { function, cfg, dominators, live, occurrences, frequencies, sinks, .. } = self;
         Sinks { function, cfg, dominators, live, occurrences, frequencies, places: sinks }
     }
 
-    /// The instructions that have more words live than there is room for.
+    /// Returns the instructions at which more words are live than the limit.
     pub(in crate::spill) fn high_pressure_points(&self, words: u32) -> HighPressurePoints {
         let mut frequencies = vec![0.0; self.function.num_insts()];
         for block in self.function.blocks() {

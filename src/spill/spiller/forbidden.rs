@@ -1,4 +1,4 @@
-//! What in the code of a function forbids slots in shared memory: in a kernel, or in a function that it calls.
+//! Code of a kernel, or of a function that it calls, that rules out slots in shared memory.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use crate::function::ptx_opcode::bases_of_addresses;
 use crate::function::{Function, Inst, MemorySpace, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 
-/// What code does that knows of slots nothing, and would meet them.
+/// Code that does not know of slots and could access them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forbidden {
-    /// It changes the number of its registers.
+    /// It changes the number of registers.
     SetMaxNReg,
-    /// It asks how much shared memory it has.
+    /// It reads the size of its shared memory.
     AsksForSize,
-    /// It addresses shared memory by a number.
+    /// It addresses shared memory by a constant.
     NumberAsAddress,
 }
 
@@ -29,14 +29,14 @@ impl fmt::Display for Forbidden {
 }
 
 impl Forbidden {
-    /// The first that a function does. O(instructions).
+    /// Returns the first such code of a function. O(instructions).
     pub(super) fn of(function: &Function) -> Option<Self> {
         let numbers = numbers(function);
         function.insts().find_map(|inst| of_inst(function, &numbers, inst))
     }
 }
 
-/// The registers that are set to a number somewhere.
+/// Returns the registers that are set to a constant somewhere.
 fn numbers(function: &Function) -> IndexVec<VReg, bool> {
     let mut numbers = IndexVec::filled(false, function.num_regs());
     for inst in function.insts().filter(|&inst| function.role(inst) == Role::Constant) {
@@ -48,7 +48,7 @@ fn numbers(function: &Function) -> IndexVec<VReg, bool> {
     numbers
 }
 
-/// Why an instruction forbids slots.
+/// Returns the reason for which an instruction rules slots out.
 fn of_inst(function: &Function, numbers: &IndexVec<VReg, bool>, inst: Inst) -> Option<Forbidden> {
     let name = function.opcodes().name(function.opcode(inst));
     let operands = function.operands(inst);
@@ -63,8 +63,8 @@ fn of_inst(function: &Function, numbers: &IndexVec<VReg, bool>, inst: Inst) -> O
     if !matches!(function.memory_space(inst), MemorySpace::Shared | MemorySpace::SharedCluster) {
         return None;
     }
-    // Loads and stores of LLVM end with an address and an offset, and mnemonics say which operands are addresses; of what
-    // else accesses shared memory any operand may be one.
+    // LLVM's loads and stores end with an address and an offset, and mnemonics identify the operands that are
+    // addresses. In other instructions that access shared memory, any operand may be an address.
     let is_number = |operand: &Operand| match operand.value {
         Value::Immediate(_) => true,
         Value::Reg(reg) => !operand.is_def() && numbers[reg],

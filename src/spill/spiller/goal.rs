@@ -1,59 +1,59 @@
-//! What values are chosen for, and by which means.
+//! Goals and limits of one spilling attempt.
 
 use crate::config::{KeepInLoops, NamedLoad, Redefined, SpillTo};
 use crate::function::VReg;
 use crate::index::IndexVec;
 
-/// What values are chosen for.
+/// Goals and limits of one spilling attempt.
 #[derive(Clone, Debug)]
 pub struct SpillGoal {
-    /// At most so many words are to be live at each instruction.
+    /// Most words that should be live at each instruction.
     pub max_live_words: u32,
-    /// At most so many values are chosen.
+    /// Most values that are chosen.
     pub max_values: usize,
     /// Whether values may be stored and loaded in loops.
     pub in_loops: KeepInLoops,
     /// Whether values with several definitions may be chosen.
     pub redefined: Redefined,
-    /// The values that the price list may choose; `None`: all.
+    /// The values that the cost model may choose; `None` for all.
     pub candidates: Option<IndexVec<VReg, bool>>,
-    /// By register, what ptxas pays for its own spills of it. All values that have this are chosen, however few words are live,
-    /// unless they would cost much more; and no others are.
+    /// ptxas's own spills by register. All of these values are chosen, however few words are live, unless they would
+    /// cost much more. No other values are chosen.
     pub ptxas_spills: Option<IndexVec<VReg, Option<PtxasSpill>>>,
-    /// Where they may go.
+    /// The memories that slots may lie in, and whether values may be rematerialised.
     pub spill_to: SpillTo,
-    /// At most so many choices are tried, until one reaches `max_live_words`.
+    /// Most trials until one reaches `max_live_words`.
     pub max_trials: u32,
-    /// Whether a value may be stored further down than its definitions, where that is rarer.
+    /// Whether a value may be stored further down than its definitions, if that is rarer.
     pub sinks: bool,
-    /// Whether one load may serve what several were chosen for.
+    /// Whether one load may replace several.
     pub hoists: bool,
-    /// The most bytes of a thread's slots in local memory.
+    /// Most bytes of a thread's slots in local memory.
     pub max_local_bytes: u32,
-    /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
+    /// Most bytes of a store or load: 4, or 8 or 16 for several values at once.
     pub max_access_bytes: u32,
 }
 
-/// What ptxas's own spills of a register are.
+/// ptxas's own spills of a register.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PtxasSpill {
-    /// How many words they move, each as often as it runs.
+    /// Number of words that they move, weighted by frequency.
     pub moved_words: f64,
-    /// The loads, if that is known.
+    /// The loads, if known.
     pub loads: Vec<NamedLoad>,
 }
 
-/// What a trial may do.
+/// Means of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permissions {
-    /// Values with several definitions go.
+    /// Whether values with several definitions may be spilled.
     pub is_redefined: bool,
     /// Whether values may be stored and loaded in loops.
     pub in_loops: KeepInLoops,
 }
 
 impl SpillGoal {
-    /// One choice of all values, none with several definitions, and nothing in loops; what a test does not say otherwise.
+    /// One trial without values of several definitions, and without stores or loads in loops: the default of tests.
     #[cfg(test)]
     pub(crate) fn plain(words: u32, to: SpillTo) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl SpillGoal {
         }
     }
 
-    /// The means of the trials, each with those of the one before and more.
+    /// Returns the means of the trials; each trial has all means of the trial before, and more.
     pub(super) fn permissions(&self) -> Vec<Permissions> {
         let first = Permissions { is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
         let may_be_redefined = self.redefined != Redefined::Off;
@@ -90,7 +90,7 @@ impl SpillGoal {
 mod tests {
     use super::*;
 
-    /// Each trial has more means than the one before, and none does what an option forbids.
+    /// Each trial has more means than the trial before, and no trial has means that an option forbids.
     #[test]
     fn means_grow_as_far_as_options_allow() {
         let goal = |in_loops, redefined| SpillGoal {

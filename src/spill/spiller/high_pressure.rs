@@ -1,33 +1,33 @@
-//! Which instructions have more words live than there is room for, while values are taken away.
+//! High-pressure points while values are spilled one by one.
 
 use std::ops::Range;
 
-/// The full instructions of a function. An instruction that is not full any more never becomes full again, so a binary
-/// tree over the instructions finds those that a change frees, each once.
+/// The high-pressure points of a function. Once pressure falls to the limit at an instruction, it never exceeds the
+/// limit again. So a binary tree over the instructions finds the points that a change frees, each once.
 pub(in crate::spill) struct HighPressurePoints {
-    /// Instructions, rounded up to a power of two.
+    /// Number of instructions, rounded up to a power of two.
     width: usize,
-    /// The root is 1, the children of `n` are `2n` and `2n + 1`.
+    /// The root is 1; the children of `n` are `2n` and `2n + 1`.
     nodes: Vec<Node>,
 }
 
-/// Some instructions that follow each other.
+/// Some successive instructions.
 #[derive(Clone, Copy)]
 struct Node {
-    /// The fewest words beyond the room at any that is full, without what was taken away from the nodes above.
+    /// Fewest words over the limit at any high-pressure point, before the words taken from ancestors are subtracted.
     least: i64,
-    /// What was taken away from all of them.
+    /// Words taken from all of the instructions.
     taken: i64,
-    /// How many are full.
+    /// Number of high-pressure points.
     count: u32,
-    /// How often those run.
+    /// Sum of their frequencies.
     runs: f64,
 }
 
 const NONE_HIGH: Node = Node { least: i64::MAX, taken: 0, count: 0, runs: 0.0 };
 
 impl HighPressurePoints {
-    /// Of the words that are live at each instruction, and how often it runs. O(instructions).
+    /// Builds the tree from the live words and the frequency of each instruction. O(instructions).
     pub(in crate::spill) fn new(instructions: impl ExactSizeIterator<Item = (u32, f64)>, limit: u32) -> Self {
         let width = instructions.len().next_power_of_two();
         let mut nodes = vec![NONE_HIGH; 2 * width];
@@ -41,19 +41,20 @@ impl HighPressurePoints {
         points
     }
 
-    /// So many words less at each instruction of a stretch. O(log instructions), and as much for each that is freed.
+    /// Lowers the pressure at each instruction of a stretch. O(log instructions), and as much for each point that is
+    /// freed.
     pub(in crate::spill) fn take(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, i64::from(words));
     }
 
-    /// How many instructions of a stretch are full. O(log instructions).
+    /// Returns the number of high-pressure points in a stretch. O(log instructions).
     pub(in crate::spill) fn count(&self, stretch: &Range<u32>) -> u32 {
         let mut count = 0;
         self.each_within(stretch, |node| count += node.count);
         count
     }
 
-    /// How often the full instructions of a stretch run, together. O(log instructions).
+    /// Returns the sum of the frequencies of the high-pressure points in a stretch. O(log instructions).
     pub(in crate::spill) fn runs(&self, stretch: &Range<u32>) -> f64 {
         let mut runs = 0.0;
         self.each_within(stretch, |node| runs += node.runs);
@@ -76,7 +77,7 @@ impl HighPressurePoints {
         self.join(node);
     }
 
-    /// So many words less at all instructions of a node that has a full one.
+    /// Lowers the pressure at all instructions of a node with a high-pressure point.
     fn lower(&mut self, node: usize, words: i64) {
         let at = &mut self.nodes[node];
         if at.count == 0 {
@@ -95,14 +96,14 @@ impl HighPressurePoints {
         self.join(node);
     }
 
-    /// Takes away from the children what was taken away from a node.
+    /// Passes the words taken from a node to its children.
     fn push(&mut self, node: usize) {
         let taken = std::mem::take(&mut self.nodes[node].taken);
         self.lower(2 * node, taken);
         self.lower(2 * node + 1, taken);
     }
 
-    /// Makes a node anew of its children.
+    /// Recomputes a node from its children.
     fn join(&mut self, node: usize) {
         let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
         let at = &mut self.nodes[node];
@@ -113,7 +114,7 @@ impl HighPressurePoints {
         };
     }
 
-    /// The fewest nodes that together are a stretch, in the order of the code.
+    /// Visits the fewest nodes that together cover a stretch, in the order of the code.
     fn each_within(&self, stretch: &Range<u32>, mut found: impl FnMut(&Node)) {
         let mut todo = vec![(1, 0..self.width)];
         let (start, end) = (stretch.start as usize, stretch.end as usize);
@@ -136,7 +137,7 @@ impl HighPressurePoints {
 mod tests {
     use super::HighPressurePoints;
 
-    /// The tree says what a list would, whatever is taken away.
+    /// The tree returns the same as a list, whatever is taken away.
     #[test]
     fn like_a_list() {
         arbtest::arbtest(|u| {
@@ -153,7 +154,7 @@ mod tests {
                 let places = stretch.start as usize..stretch.end as usize;
                 let full = || list[places.clone()].iter().filter(|(words, _)| *words > i64::from(limit));
                 assert_eq!(points.count(&stretch) as usize, full().count());
-                // Whole numbers add up without an error.
+                // Sums of integers are exact.
                 assert_eq!(points.runs(&stretch), full().map(|(_, runs)| runs).sum::<f64>());
                 let words = u.int_in_range(0..=6)?;
                 points.take(&stretch, words);

@@ -1,8 +1,9 @@
-//! Where a value goes: the cheapest of the places that are allowed, possible and have room.
+//! The location of a spilled value: the cheapest of the memories that are allowed, possible and have room, or
+//! rematerialisation.
 //!
-//! Costs are in loads from shared memory, each as often as it runs. Computing a value again needs what its definition
-//! reads. A register that clones read is therefore kept where it is, and a value whose definition reads a register that
-//! has gone to memory is not computed again.
+//! Costs are in loads from shared memory, weighted by frequency. Rematerialisation needs the source registers of the
+//! definition. A register that clones read is therefore not spilled, and a value whose definition reads a spilled
+//! register is not rematerialised.
 
 use super::eligible::Candidate;
 use super::sink::stored;
@@ -17,23 +18,23 @@ use crate::spill::plan::{SpillLocation, SpillSpace};
 use crate::spill::remat::{Costs, MOST_OF_A_VALUE, has_sources, in_loads, sources};
 use crate::target::Classification;
 
-/// What an access to local memory costs, in accesses to shared memory: it goes through the nearest cache, which all
-/// threads of a processor share, and misses it at times.
+/// Cost of an access to local memory, in accesses to shared memory: it goes through the nearest cache, which all
+/// threads of an SM share, and sometimes misses it.
 const LOCAL: f64 = 2.0;
 
-/// The places of a function's values.
+/// The locations of a function's values, and their costs.
 pub(in crate::spill) struct LocationCosts<'a> {
     function: &'a Function,
     allowed: SpillTo,
     costs: Costs<'a>,
     loops: &'a Loops,
-    /// Registers that have been moved out of the way: no clone may read them.
+    /// Spilled registers: no clone may read them.
     is_spilled: IndexVec<VReg, bool>,
-    /// Registers that clones read: they stay.
+    /// Registers that clones read: they are not spilled.
     is_read_by_clones: IndexVec<VReg, bool>,
 }
 
-/// What the cost of a place depends on, beside the value.
+/// Context of a location's cost, beside the value.
 pub(in crate::spill) struct CostContext<'a> {
     pub(in crate::spill) frequencies: &'a IndexVec<Block, f64>,
     pub(in crate::spill) live: &'a LiveRanges,
@@ -51,8 +52,8 @@ impl<'a> LocationCosts<'a> {
         Self { function, allowed, costs, loops, is_spilled: none(), is_read_by_clones: none() }
     }
 
-    /// The cheapest place for a value that is stored at a sink, or else behind its definitions, and what that costs; of
-    /// equals the first of `spill-to`'s order. `None` if there is none.
+    /// Returns the cheapest location of a value that is stored at a sink, or else after its definitions, and its cost.
+    /// On a tie, the first in `spill-to`'s order. `None` if there is no location.
     pub(in crate::spill) fn cheapest(
         &self,
         value: &Candidate,
@@ -61,11 +62,12 @@ impl<'a> LocationCosts<'a> {
         context: &CostContext<'_>,
     ) -> Option<(f64, SpillLocation)> {
         let traffic = traffic(value, sink, groups, context);
-        // What is computed again needs no store.
+        // A rematerialised value needs no store.
         self.cheapest_for_traffic(value, traffic, sink.is_none().then_some(groups), context)
     }
 
-    /// The same for what its stores and loads cost in shared memory; `groups`, if it may be computed again.
+    /// Returns the cheapest location for a given cost of the stores and loads in shared memory. `groups` are the reads,
+    /// if the value may be rematerialised.
     pub(in crate::spill) fn cheapest_for_traffic(
         &self,
         value: &Candidate,
@@ -94,7 +96,7 @@ impl<'a> LocationCosts<'a> {
         offers.into_iter().flatten().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }
 
-    /// Notes that a value has gone to its place.
+    /// Records the location of a value.
     pub(in crate::spill) fn assign(&mut self, value: &Candidate, location: SpillLocation) {
         self.is_spilled[value.reg] = true;
         if let Some(definition) = value.only_definition().filter(|_| location.space == SpillSpace::Rematerialised) {
@@ -102,8 +104,8 @@ impl<'a> LocationCosts<'a> {
         }
     }
 
-    /// A clone of the definition for each group; `None` where there are several definitions, or that one cannot be cloned,
-    /// or a load is cheaper.
+    /// Returns the cost of a clone of the definition for each group. `None` if there are several definitions, if the
+    /// definition cannot be cloned, or if a load is cheaper.
     fn remat_cost(&self, value: &Candidate, groups: &[Group], context: &CostContext<'_>) -> Option<f64> {
         let definition = value.only_definition()?;
         let cost = self.costs.of(definition)?;
@@ -122,13 +124,13 @@ impl<'a> LocationCosts<'a> {
     }
 }
 
-/// A store in each place and a load for each group.
+/// Returns the cost of a store at each place and a load for each group.
 fn traffic(value: &Candidate, sink: Option<Block>, groups: &[Group], context: &CostContext<'_>) -> f64 {
     let stores = stored(value, sink).fold(0.0, |sum, block| sum + STORE * context.frequencies[block]);
     clones(groups).map(|group| context.frequencies[group.block]).sum::<f64>() + stores
 }
 
-/// The groups that get a clone or a load.
+/// Returns the groups that get a clone or a load.
 fn clones(groups: &[Group]) -> impl Iterator<Item = &Group> {
     groups.iter().filter(|group| !group.has_definition)
 }

@@ -1,20 +1,20 @@
-//! The price list: of the values that could be moved out of the way, those that free the highest pressure for the lowest cost.
+//! The cost model: spills the values that free the most high-pressure points at the lowest cost.
 //!
-//! Where more words are live than there are registers, a value goes to memory behind its definition, or is dropped, and comes
-//! back in front of the reads that follow. In the order of the files:
-//! * [`callees`]: which functions of a module have shared memory;
-//! * [`forbidden`]: what in their code, or a kernel's, would meet slots;
+//! If more words are live than the register limit allows, a value is stored to memory after its definition, or is
+//! dropped, and is reloaded or rematerialised before the reads that follow. In the order of the files:
+//! * [`callees`]: the functions of a module that have shared memory;
+//! * [`forbidden`]: code of a kernel, or of its callees, that could access slots;
 //! * [`mod@slot_memory`]: how much shared memory a kernel may take, and why it may take none;
-//! * [`facts`]: what is known of the function;
-//! * [`goal`]: what values are chosen for, and by which means;
-//! * [`eligible`]: which values can be moved at all; [`partly_undefined`]: those that some path leaves undefined;
-//! * [`trials`]: choices of values with more and more means, of which the best is kept;
+//! * [`facts`]: analyses of the function;
+//! * [`goal`]: goals and limits of a spilling attempt;
+//! * [`eligible`]: values that can be spilled at all; [`partly_undefined`]: values that some path leaves undefined;
+//! * [`trials`]: selections with more and more means, of which the best is used;
 //! * [`reload_groups`]: the reads that each of ptxas's own loads of a value serves;
-//! * [`selection`]: a choice, of those values that free the highest pressure for the lowest cost;
-//! * [`high_pressure`]: the instructions with more words live than there is room for;
-//! * [`location_costs`]: what each place costs for a value, and which is the cheapest;
-//! * [`slots`]: slots that values share if they are never live together, and where they lie;
-//! * [`sink`]: the places further down where a value may be stored once for all of its definitions.
+//! * [`selection`]: a selection of values by cost and by the points that they free;
+//! * [`high_pressure`]: the instructions at which more words are live than the limit;
+//! * [`location_costs`]: the cost of each location for a value, and the cheapest location;
+//! * [`slots`]: slots that values share if they are never live together, and their layout;
+//! * [`sink`]: places further down at which a value may be stored once for all of its definitions.
 
 mod callees;
 mod eligible;

@@ -1,12 +1,12 @@
-//! Values that are undefined on some path, and whether the others bring one of their definitions to each read.
+//! Values that are undefined on some path: whether one of their definitions reaches each read on another path.
 
 use super::eligible::Candidate;
 use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
 use crate::function::{Block, Function, Role};
 
-/// Whether some path leads from the start by a definition to each read of a value, past no instruction that makes it undefined.
-/// A read that none leads to has no store ahead of it, and stays with its register. O((reads + writes) · log blocks), and the edges
-/// of the blocks that the value is live into.
+/// Whether each read of a value is reached by a definition on some path, without an instruction in between that makes
+/// the value undefined. A read without such a path has no store before it, and keeps its register. O((reads + writes) ·
+/// log blocks), and the edges of the blocks that the value is live into.
 pub(super) fn reaches_all_reads(
     function: &Function,
     value: &Candidate,
@@ -17,7 +17,7 @@ pub(super) fn reaches_all_reads(
     live_into.sort_unstable();
     let all = occurrences.of(value.reg);
     let defines = |write: &Occurrence| function.role(write.inst) != Role::Undef;
-    // The blocks that write the value, and whether what they leave behind is defined.
+    // The blocks that write the value, and whether the value is defined at their ends.
     let mut left: Vec<(Block, bool)> = Vec::new();
     for write in all.iter().filter(|access| access.is_def()) {
         left.pop_if(|last| last.0 == write.block);
@@ -54,7 +54,8 @@ mod tests {
     use crate::function::{Edit, Function};
     use crate::spill::tests::{function, spill_as};
 
-    /// `%0` is loaded in a branch, and read in another behind a point with three words, if `%1` has the same value still.
+    /// Returns a function that loads `%0` in a branch, and reads it in another after a point with three words, if `%1`
+    /// still has the same value.
     fn in_branches(kernel: &str, read: &str) -> Function {
         let body = format!(
             "bb0: frequency 1.0 depth 0 -> bb1 bb2\n{read}  %1 = SETP_i32rr 1, 2\n  CBranch %1, bb2 :: terminator\n\
@@ -67,24 +68,24 @@ mod tests {
         function(kernel, "B32 B1 B32 B32", &body)
     }
 
-    /// The registers that are moved to shared memory, stored wherever they are defined.
+    /// Returns the registers that are spilled to shared memory, stored after each definition.
     fn moved(function: &Function) -> Vec<u32> {
         let (in_loops, redefined, hoists) = (KeepInLoops::On, Redefined::On, true);
         let goal = SpillGoal { in_loops, redefined, hoists, ..SpillGoal::plain(2, SpillTo::SHARED | SpillTo::LOCAL) };
         spill_as(function, &goal).expect("a place").spilled.iter().map(|spilled| spilled.reg.0).collect()
     }
 
-    /// A value that a kernel defines and reads under the same condition is kept, though some path has no definition.
+    /// A value that a kernel defines and reads under the same condition is spilled, though some path has no definition.
     #[test]
     fn what_is_defined_and_read_under_a_condition() {
         assert_eq!(moved(&in_branches("kernel maxntid 64\n", "")), [0]);
-        // The caller may have defined it.
+        // The caller may have defined the value.
         assert_eq!(moved(&in_branches("", "")), [0; 0]);
-        // No definition comes ahead of one of its reads.
+        // No definition precedes one of its reads.
         assert_eq!(moved(&in_branches("kernel maxntid 64\n", "  ST_i32 %0, 5 :: write\n")), [0; 0]);
     }
 
-    /// The blocks in which what is moved to shared memory is stored.
+    /// Returns the blocks in which the values that are spilled to shared memory are stored.
     fn stored(function: &Function) -> Vec<u32> {
         let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
         let outcome = spill_as(function, &SpillGoal { in_loops, redefined, ..SpillGoal::plain(2, SpillTo::SHARED) })
@@ -96,18 +97,18 @@ mod tests {
         stores.collect()
     }
 
-    /// Where an instruction says that the value is undefined, nothing is stored, nor is the value that ends there: its slot may
-    /// be another value's from there on, so that no reload would find it.
+    /// An instruction that makes the value undefined is not followed by a store, and the value that ends there is not
+    /// stored either: from there on, the slot may belong to another value, so that no reload would find it.
     #[test]
     fn what_is_made_undefined() {
         assert_eq!(stored(&in_branches("kernel maxntid 64\n", "  %0 = IMPLICIT_DEF\n")), [1]);
         let ends = "  %0 = LD_i32 5 :: read\n  %0 = IMPLICIT_DEF\n";
         assert_eq!(stored(&in_branches("kernel maxntid 64\n", ends)), [1]);
-        // In a device function, too: no caller has defined it.
+        // The same holds in a device function: no caller has defined the value.
         assert_eq!(moved(&in_branches("", "  %0 = IMPLICIT_DEF\n")), [0]);
     }
 
-    /// A read that only paths past an instruction that makes the value undefined lead to has no store ahead of it.
+    /// A read that is reached only on paths with an instruction that makes the value undefined has no store before it.
     #[test]
     fn what_is_read_where_it_is_undefined() {
         let read = "  %0 = LD_i32 5 :: read\n  %0 = IMPLICIT_DEF\n  ST_i32 %0, 6 :: write\n";
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!((later(""), later("  %0 = IMPLICIT_DEF\n")), (vec![0], vec![]));
     }
 
-    /// A definition in code that is never reached brings no value to any read.
+    /// A definition in unreachable code does not reach any read.
     #[test]
     fn what_dead_code_defines() {
         let with = |edge: &str| {
@@ -140,7 +141,8 @@ mod tests {
         assert_eq!((with(" bb2"), with("")), (vec![0], vec![]));
     }
 
-    /// A value that a turn of a loop may define comes back in the loop: ahead of it the slot has nothing yet.
+    /// A value that an iteration of a loop may define is reloaded in the loop: before the loop, the slot has no value
+    /// yet.
     #[test]
     fn no_load_ahead_of_the_loop_that_defines() {
         let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %1 = SETP_i32rr 1, 2\n\

@@ -1,8 +1,8 @@
-//! The reads that each of ptxas's own loads of a value serves, as groups of reads: a value then comes back where it does in
-//! ptxas's code, and no more often.
+//! Groups of reads that follow ptxas's own loads of a value: the value is reloaded where it is reloaded in ptxas's
+//! code, and no more often.
 //!
-//! A load stands ahead of all of its reads: at the nearest place that dominates them and runs no more often than ptxas's load.
-//! Reads that no load serves stay with the register of the definition.
+//! A load precedes all of its reads: it stands at the nearest place that dominates them and is no more frequent than
+//! ptxas's load. Reads that no load serves keep the register of the definition.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use crate::function::{Block, Inst};
 use crate::spill::groups::{Group, place};
 use crate::spill::insertion_point::InsertionPoint;
 
-/// The most blocks that the reads of one load are followed through, and the most steps up the dominator tree.
+/// Most blocks through which the reads of a load are followed, and most steps up the dominator tree.
 const MOST_STEPS: usize = 256;
 
-/// The groups of a value's reads; `None` where nothing is said of the loads, where they serve no read, where a definition
-/// stands between a load and its reads, or where no store can stand ahead of a load. O(steps) for each load.
+/// Returns the groups of a value's reads. `None` if the loads are unknown, if they serve no read, if a definition
+/// stands between a load and its reads, or if no store can precede a load. O(steps) for each load.
 pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) -> Option<Vec<Group>> {
     let reads: Vec<Occurrence> = facts.occurrences.of(value.reg).iter().filter(|of| of.is_use()).copied().collect();
     let mut statements: Vec<Inst> = reads.iter().map(|read| read.inst).collect();
@@ -37,7 +37,7 @@ pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[Named
     let mut groups = Vec::new();
     for (number, load) in loads.iter().enumerate() {
         let reads = of_load(Some(number));
-        // Its reads may be those of a later load, too.
+        // The reads may all belong to a later load.
         if reads.is_empty() {
             continue;
         }
@@ -57,13 +57,13 @@ pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[Named
     Some(groups)
 }
 
-/// The place of a load of these reads that runs so often at most.
+/// Returns the place of a load of these reads with at most this frequency.
 fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times: u32) -> Option<InsertionPoint> {
     let Facts { function, dominators, frequencies, .. } = facts;
     let mut block = reads.first()?.block;
     let mut steps = MOST_STEPS;
     let is_ahead_of_all = |block: Block| reads.iter().all(|read| dominators.dominates(block, read.block));
-    // What runs more often than the definitions do is in a loop behind them.
+    // Code that is more frequent than the definitions is in a loop after them.
     let is_rare =
         |block: Block| frequencies[block] <= f64::from(times) || value.definitions.iter().any(|of| of.block == block);
     while !is_ahead_of_all(block) || !is_rare(block) {
@@ -74,14 +74,14 @@ fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times:
     Some(first.map_or_else(|| InsertionPoint::end(function, block), |before| InsertionPoint { block, before }))
 }
 
-/// Whether what is defined ahead of a load in its block can be stored ahead of it.
+/// Whether a value that is defined before a load in its block can be stored before the load.
 fn has_store_ahead(facts: &Facts<'_>, value: &Candidate, load: &InsertionPoint) -> bool {
     let is_ahead = |of: &&Occurrence| of.block == load.block && of.inst.0 < load.before;
     value.definitions.iter().filter(is_ahead).all(|of| InsertionPoint::after(facts.function, of) <= *load)
 }
 
-/// The instructions at whose reads a register of the value is live that is loaded at a place, or else that is defined; `None`
-/// where a definition stands between the place and a read.
+/// Returns the instructions at whose reads the register of a value is live, if the value is loaded at a place, or else
+/// from its definition. `None` if a definition stands between the place and a read.
 fn live_stretches(
     facts: &Facts<'_>,
     value: &Candidate,
@@ -99,7 +99,7 @@ fn live_stretches(
         }
         let loaded = from.filter(|at| at.block == block && at.before < end).map(|at| at.before);
         let first = loaded.unwrap_or(function.block_range(block).start.0);
-        // A definition by the reading instruction itself is behind the read.
+        // A definition by the reading instruction itself follows the read.
         let last = end.saturating_sub(1);
         let is_between =
             |definition: &&Occurrence| definition.block == block && (first..last).contains(&definition.inst.0);
@@ -125,7 +125,8 @@ mod tests {
     use crate::function::{Edit, Function, Position};
     use crate::spill::tests::{function, spill_as};
 
-    /// `%0` is read ahead of a loop, three times in the loop, and behind it; with a body, what else the loop does.
+    /// Returns a function that reads `%0` before a loop, three times in the loop, and after the loop. `body` is the
+    /// rest of the loop.
     fn around_a_loop(body: &str) -> Function {
         let text = format!(
             "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  ST_i32 %0, 1 :: write\n\
@@ -137,7 +138,8 @@ mod tests {
         function("kernel maxntid 64\n", "B32 B1", &text.replace("depth 0\n  %0 =", "depth 0 -> bb1\n  %0 ="))
     }
 
-    /// The places of the stores and loads if ptxas loads `%0` so, and which reads get another register.
+    /// Returns the places of the stores and loads for these loads of `%0` by ptxas, and the reads that get another
+    /// register.
     fn moved(function: &Function, loads: &[(&[u32], u32)]) -> (Vec<Position>, Vec<u32>) {
         let load = |&(reads, times): &(&[u32], u32)| NamedLoad { reads: reads.to_vec(), times };
         let ptxas_spill = PtxasSpill { moved_words: f64::INFINITY, loads: loads.iter().map(load).collect() };
@@ -159,7 +161,8 @@ mod tests {
         (places, reads)
     }
 
-    /// One load serves what ptxas's serves, in other blocks, too; what none serves stays with the definition.
+    /// One load serves the same reads as ptxas's load, in other blocks, too. Reads that no load serves keep the
+    /// register of the definition.
     #[test]
     fn loads_serve_what_those_of_ptxas_serve() {
         let function = around_a_loop("");
@@ -170,7 +173,7 @@ mod tests {
         assert_eq!(places[0].before, Some(inst(2)));
     }
 
-    /// A load that ptxas has ahead of a loop stands there.
+    /// A load that ptxas has before a loop stands there.
     #[test]
     fn loads_run_no_more_often_than_those_of_ptxas() {
         let function = around_a_loop("");
@@ -179,7 +182,7 @@ mod tests {
         assert_eq!((blocks(10), blocks(1)), (vec![2], vec![0]));
     }
 
-    /// Where the value is defined anew between the load and a read, reads are grouped as if nothing was said.
+    /// If the value is redefined between the load and a read, reads are grouped as without information on loads.
     #[test]
     fn no_load_serves_what_is_defined_behind_it() {
         let function = around_a_loop("  %0 = LD_i32 7 :: read\n");
@@ -188,8 +191,8 @@ mod tests {
         assert_ne!(moved(&function, &[(&[3, 4], 10)]), as_if_nothing_was_said);
     }
 
-    /// A read in the call sequence behind the definition is ahead of the store, which is behind the sequence: there is
-    /// nothing to load yet.
+    /// A read in the call sequence that follows the definition precedes the store, which follows the sequence: the slot
+    /// has no value yet.
     #[test]
     fn no_load_ahead_of_the_store() {
         let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
@@ -199,7 +202,8 @@ mod tests {
         assert_ne!(moved(&function, &[(&[3], 1)]), moved(&function, &[]));
     }
 
-    /// What is computed again stands in front of an instruction, so not at the end of a block that just runs on.
+    /// A rematerialised value needs an instruction after it, so it cannot stand at the end of a block without a
+    /// terminator.
     #[test]
     fn nothing_is_computed_again_at_the_end_of_a_block() {
         let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = MOV_B32_i 7\n\

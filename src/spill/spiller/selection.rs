@@ -1,8 +1,8 @@
-//! Which values are moved out of the way.
+//! Selects the values to spill.
 //!
-//! The values that move the fewest words for each full instruction that they free: Belady's choice, weighed by what it
-//! costs. A long range that a loop does not read is free of the loop for one store and one load outside of it. What a
-//! choice frees counts for the next.
+//! Values are taken in the order of the words that they move for each high-pressure point that they free, the fewest
+//! first: Belady's choice, weighted by cost. A long live range over a loop that does not read it frees the loop for one
+//! store and one load outside of it. The points that a choice frees are taken into account for the next.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -25,38 +25,38 @@ use crate::spill::groups::{Group, freed, group};
 use crate::spill::plan::SpillLocation;
 use crate::target::machine::SHARED_COST;
 
-/// Traffic is around what it frees registers for where it runs at most so many times more rarely.
+/// Stores and loads around high-pressure points are at least this many times rarer than the points.
 const AROUND: f64 = 4.0;
 
-/// A value that ptxas spills goes if that costs at most so many times what ptxas pays. All that goes makes room for the rest,
-/// so that a single value may cost more.
+/// A value that ptxas spills is chosen if it costs at most this many times as much as ptxas's spills. Each choice makes
+/// room for the others, so a single value may cost more.
 const MAX_COST_RATIO: f64 = 2.0;
 
-/// A value that is moved out of the way.
+/// A value that is chosen for spilling.
 pub(in crate::spill) struct SelectedValue {
-    /// Its number among those that can be moved.
+    /// Its number among the values that can be spilled.
     pub(in crate::spill) number: usize,
-    /// The block at whose end it is stored, if not behind its definitions.
+    /// The block at whose end it is stored; `None` if it is stored after its definitions.
     pub(in crate::spill) sink: Option<Block>,
     pub(in crate::spill) groups: Vec<Group>,
     pub(in crate::spill) location: SpillLocation,
 }
 
-/// A choice of values, and what it leaves.
+/// A selection of values, and its effects.
 pub(in crate::spill) struct Selection {
     /// In the order in which they were chosen.
     pub(in crate::spill) selected: Vec<SelectedValue>,
-    /// The words that are then live at each instruction.
+    /// The words that are live at each instruction with the selection.
     pub(in crate::spill) pressure: Pressure,
-    /// What the places of the values cost, in loads from shared memory, each as often as it runs.
+    /// Cost of the values' locations, in loads from shared memory, weighted by frequency.
     pub(in crate::spill) cost: f64,
 }
 
-/// What keeping a value would do.
+/// The effects of spilling a value.
 struct SpillOption {
-    /// The cost of its place for each full instruction that is freed of a word, both as often as they run.
+    /// Cost of its location for each word freed at a high-pressure point, both weighted by frequency.
     price: f64,
-    /// That cost alone.
+    /// Cost of its location.
     cost: f64,
     location: SpillLocation,
     sink: Option<Block>,
@@ -64,19 +64,19 @@ struct SpillOption {
     freed: Vec<Range<u32>>,
 }
 
-/// A value in the queue, with the price at which it was last looked at: the cheapest first, of equals the first. A price
-/// is not negative, and has the order of its bits.
+/// A value in the queue, with its price at the last evaluation: the cheapest first, of equals the first. A price is not
+/// negative, so its bits have the same order.
 type Queued = Reverse<(u64, usize)>;
 
 fn queued(price: f64, number: usize) -> Queued {
     Reverse((price.to_bits(), number))
 }
 
-/// Chooses values, the cheapest first, until at most `goal.max_live_words` words are live everywhere, the memory is used up, or there
-/// are enough.
+/// Selects values, the cheapest first, until at most `goal.max_live_words` words are live everywhere, the memory is
+/// used up, or `goal.max_values` are selected.
 ///
-/// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
-/// queue, and chosen if it is still there. O((instructions + looks · reads) · log instructions).
+/// A choice makes other values more expensive, seldom cheaper. So a value is evaluated again when it comes to the front
+/// of the queue, and chosen if it is still there. O((instructions + evaluations · reads) · log instructions).
 pub(in crate::spill) fn select_values(
     facts: &Facts<'_>,
     goal: &SpillGoal,
@@ -95,15 +95,15 @@ pub(in crate::spill) fn select_values(
     Selection { selected: selector.selected, pressure: selector.pressure, cost: selector.cost }
 }
 
-/// A choice in the making.
+/// A selection under construction.
 struct Selector<'c> {
     facts: &'c Facts<'c>,
     goal: &'c SpillGoal,
     permissions: Permissions,
     location_costs: LocationCosts<'c>,
-    /// By candidate: its sinks, once they are asked for.
+    /// By candidate: its sinks, once they are computed.
     sinks: Vec<OnceCell<Vec<Sink>>>,
-    /// By candidate: it is chosen.
+    /// By candidate: whether it is selected.
     is_selected: Vec<bool>,
     selected: Vec<SelectedValue>,
     pressure: Pressure,
@@ -127,7 +127,7 @@ impl<'c> Selector<'c> {
         }
     }
 
-    /// Whether more is live than wanted, and more values may be chosen.
+    /// Whether too many words are live and more values may be chosen.
     fn is_short(&self) -> bool {
         (self.goal.ptxas_spills.is_some() || self.pressure.peak() > self.goal.max_live_words)
             && self.selected.len() < self.goal.max_values
@@ -161,7 +161,7 @@ impl<'c> Selector<'c> {
             && (self.goal.sinks || self.permissions.is_redefined || value.only_definition().is_some())
     }
 
-    /// What ptxas pays for its own spills of a register, if that is the reason to choose it.
+    /// Returns ptxas's own spills of a register, if they are the reason to choose it.
     fn ptxas_spill(&self, reg: VReg) -> Option<&PtxasSpill> {
         self.goal.ptxas_spills.as_ref().and_then(|ptxas_spills| ptxas_spills[reg].as_ref())
     }
@@ -183,8 +183,9 @@ impl<'c> Selector<'c> {
         self.selected.push(SelectedValue { number, sink, groups, location });
     }
 
-    /// The cheapest way of moving a value now: stored behind its definitions or further down; of equals the first. `None` if
-    /// it would free no full instruction, if there is no place for it, or if it would move where nothing may.
+    /// Returns the cheapest way of spilling a value in the present state: stored after its definitions or further down;
+    /// the first on a tie. `None` if it would free no high-pressure point, if there is no location for it, or if its
+    /// accesses would be in places that are forbidden.
     fn option(&self, number: usize, slots: &Slots<'_>) -> Option<SpillOption> {
         let Facts { function, live, occurrences, .. } = self.facts;
         let value = &self.facts.values[number];
@@ -214,15 +215,15 @@ impl<'c> Selector<'c> {
         options.min_by(|one, other| compared(one).total_cmp(&compared(other)))
     }
 
-    /// With how many words an instruction is full for a value: more than wanted, or if the value is wanted away anyway, most of
-    /// what is live anywhere in its own range.
+    /// Returns the words from which an instruction is a high-pressure point for a value: more than the goal allows, or,
+    /// if ptxas spills the value anyway, most of the highest number of words in its own live range.
     fn high_pressure_threshold(&self, reg: VReg) -> u32 {
         let most = || self.facts.live.segments(reg).iter().map(|of| self.pressure.most_in(&instructions(of))).max();
         let wanted = self.goal.max_live_words + 1;
         if self.goal.ptxas_spills.is_some() { wanted.min(most().unwrap_or(wanted) * 7 / 8).max(1) } else { wanted }
     }
 
-    /// What moving a value would do that is stored at a sink, or else behind its definitions.
+    /// Returns the effects of spilling a value that is stored at a sink, or else after its definitions.
     fn priced(
         &self,
         value: &Candidate,
@@ -256,7 +257,7 @@ impl<'c> Selector<'c> {
                 if costs > MAX_COST_RATIO * ptxas_cost {
                     return None;
                 }
-                // What spares most for each word of a slot gets room first.
+                // The values that save most for each word of a slot get room first.
                 let spared = ptxas_cost - costs;
                 if spared < 0.0 { 1.0 - spared } else { 1.0 / (1.0 + spared) }
             }
@@ -265,8 +266,8 @@ impl<'c> Selector<'c> {
     }
 }
 
-/// How often a store or load may run, for full instructions that run so often on average. What runs more often than the
-/// function does so in a loop.
+/// Returns the highest frequency of a store or load, for high-pressure points of this average frequency. Code that is
+/// more frequent than the function is in a loop.
 pub(in crate::spill) fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
     match in_loops {
         KeepInLoops::Auto | KeepInLoops::Off => 1.0,
@@ -285,7 +286,8 @@ mod tests {
     use crate::target::Classification;
     use crate::target::machine::Launch;
 
-    /// A value in local memory has its slot still when slots in shared memory are shared anew, though the numbers of slots change.
+    /// A value in local memory keeps its slot when slots in shared memory are packed anew, though the numbers of slots
+    /// change.
     #[test]
     fn slots_in_local_memory_stay() {
         let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = LD_i64 1 :: read\n  %2 = LD_i32 2 :: read\n\

@@ -1,11 +1,12 @@
-//! Where a value may be stored once for all of its definitions: further down, where they have met and code runs more rarely.
+//! Sinks: places at which a value may be stored once for all of its definitions, further down, where the definitions
+//! have met and code is rarer.
 //!
-//! A value that a loop computes and only code behind it reads is stored behind the loop, not in each turn. A value with
-//! several definitions that another loop does not touch is stored ahead of that loop. The register keeps the value up to the
-//! end of a block, the sink; in what the sink dominates, the value is in its slot.
+//! A value that a loop computes and only code after the loop reads is stored after the loop, not in each iteration. A
+//! value with several definitions that another loop does not access is stored before that loop. The register keeps the
+//! value up to the end of a block, the sink. In the blocks that the sink dominates, the value is in its slot.
 //!
-//! Invariant: in the blocks that a sink strictly dominates, the value has no definition, and where control leaves them, the
-//! value is not live. So a reload there finds what the register held when the sink was last left.
+//! Invariant: the blocks that a sink strictly dominates do not define the value, and where control flow leaves these
+//! blocks, the value is not live. So a reload there finds the value that the register held when the sink was last left.
 
 use std::ops::Range;
 
@@ -14,20 +15,20 @@ use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrence
 use crate::function::{Block, Function, Inst};
 use crate::index::IndexVec;
 
-/// The most places that are looked at for a value.
+/// Most places that are examined for a value.
 const MOST_SINKS: usize = 64;
 
-/// A store must run at least this much more rarely than those behind the definitions, as a share.
+/// Greatest frequency of a store, as a share of the frequency of the stores after the definitions.
 const RARER: f64 = 0.999;
 
-/// The blocks in which a value is stored: the sink, or those of its definitions.
+/// Returns the blocks in which a value is stored: the sink, or the blocks of its definitions.
 pub(super) fn stored(value: &Candidate, sink: Option<Block>) -> impl Iterator<Item = Block> {
     let definitions = if sink.is_some() { &[][..] } else { &value.definitions[..] };
     sink.into_iter().chain(definitions.iter().map(|definition| definition.block))
 }
 
-/// The blocks ahead of loops, and those that loops are left to, in the order of the dominator tree: places where code
-/// runs more rarely than near by.
+/// Returns the blocks before loops and the exit blocks of loops, in the order of the dominator tree: places where code
+/// is rarer than in their surroundings.
 pub(super) fn sinks(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
     let headers = cfg
         .rpo()
@@ -46,15 +47,15 @@ pub(super) fn sinks(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Bl
     sinks
 }
 
-/// A place where a value may be stored once.
+/// A place at which a value may be stored once.
 pub(super) struct Sink {
-    /// The block, at whose end that is.
+    /// The block at whose end the value is stored.
     pub(super) block: Block,
-    /// The reads that it dominates, in the order of the code.
+    /// The reads that the block dominates, in the order of the code.
     pub(super) reads: Vec<Occurrence>,
 }
 
-/// What is known of a function, as far as sinks depend on it.
+/// Analyses of a function for sinks.
 pub(super) struct Sinks<'a> {
     pub(super) function: &'a Function,
     pub(super) cfg: &'a Cfg,
@@ -67,7 +68,7 @@ pub(super) struct Sinks<'a> {
 }
 
 impl Sinks<'_> {
-    /// The sinks of a value, in the order of the dominator tree. O(sinks · (occurrences + live-ins)).
+    /// Returns the sinks of a value, in the order of the dominator tree. O(sinks · (occurrences + live-ins)).
     pub(super) fn of(&self, value: &Candidate) -> Vec<Sink> {
         let runs = |definition: &Occurrence| self.frequencies[definition.block];
         let often: f64 = value.definitions.iter().map(runs).sum();
@@ -76,7 +77,7 @@ impl Sinks<'_> {
         places.filter_map(|block| Some(Sink { block, reads: self.reads_behind(value, block)? })).collect()
     }
 
-    /// The reads of a value that a sink dominates; `None` if the block is no sink of the value.
+    /// Returns the reads of a value that a sink dominates; `None` if the block is no sink of the value.
     fn reads_behind(&self, value: &Candidate, sink: Block) -> Option<Vec<Occurrence>> {
         let is_behind = |block: Block| self.dominators.strictly_dominates(sink, block);
         self.live.live_out_value(self.function, value.reg, sink)?;
@@ -94,7 +95,7 @@ impl Sinks<'_> {
         (!reads.is_empty()).then_some(reads)
     }
 
-    /// The parts of stretches of instructions that a sink strictly dominates.
+    /// Returns the parts of stretches of instructions that a sink strictly dominates.
     pub(super) fn behind(&self, sink: Block, stretches: Vec<Range<u32>>) -> Vec<Range<u32>> {
         let mut parts = Vec::new();
         for stretch in stretches {
@@ -119,7 +120,8 @@ mod tests {
     use crate::function::Edit;
     use crate::spill::tests::{function, spill_as};
 
-    /// The blocks at whose ends `%0` is stored once, and how often it comes back, if nothing is stored or loaded in loops.
+    /// Returns the blocks at whose ends `%0` is stored once, and its number of reloads, if loops may contain no stores
+    /// and loads.
     fn sunk(blocks: &str, sinks: bool) -> Vec<(u32, usize)> {
         let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", blocks);
         let candidates = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
@@ -132,8 +134,8 @@ mod tests {
         stores.zip(outcome.spilled.iter().map(|spilled| spilled.reloads)).collect()
     }
 
-    /// Two loops; the first computes `%0`, and the second has four words live in it. `first` is what the first does with the
-    /// value, `second` what the second does with it, and `%0` is read behind both.
+    /// Returns a function with two loops. The first computes `%0`, and the second has four live words. `first` and
+    /// `second` are the accesses of the loops to the value, and `%0` is read after both.
     fn two_loops(first: &str, second: &str) -> String {
         let turn = |at: u32| format!("  %4 = SETP_i32rr %1, %1\n  CBranch %4, bb{at} :: terminator\n");
         format!(
@@ -148,8 +150,8 @@ mod tests {
         )
     }
 
-    /// A value of a loop is stored once, ahead of the next loop, not in each turn; nor is it stored at all where a loop behind
-    /// writes it, too, or where control goes back to the first loop with the value in its register.
+    /// A value of a loop is stored once, before the next loop, not in each iteration. It is not stored at all if a
+    /// later loop writes it, too, or if control flow returns to the first loop with the value in its register.
     #[test]
     fn a_store_sinks_out_of_its_loop() {
         let sum = "  %0 = ADD32ri %0 tied 0, 1\n";

@@ -8,74 +8,75 @@ use crate::function::{Function, LaunchBounds, SharedArray};
 use crate::target::Classification;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
 
-/// How a kernel is launched, as far as its code does not say.
+/// Launch of a kernel, as far as its code does not define it.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
-    /// The processor.
+    /// The GPU.
     pub architecture: &'a Architecture,
-    /// Threads of a block, where the kernel does not say; `None`: nobody says.
+    /// Threads of a block, if the kernel does not bound them; `None` if unknown.
     pub threads: Option<u32>,
-    /// Bytes of shared memory that the launch adds; `None`: nobody says.
+    /// Bytes of dynamic shared memory; `None` if unknown.
     pub dynamic_shared: Option<u32>,
-    /// The most bytes that the slots of a block may take.
+    /// Most bytes that the slots of a block may take.
     pub most_bytes: u32,
-    /// The functions of the module, where all of it is at hand.
+    /// The functions of the module, if all of it is available.
     pub callees: Option<&'a CalleeTable>,
 }
 
 /// The shared memory that slots may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spill) struct SlotMemory {
-    /// The most threads of a block.
+    /// Most threads of a block.
     pub(in crate::spill) threads: u32,
-    /// Bytes of a block.
+    /// Bytes for each block.
     pub(in crate::spill) bytes: u32,
-    /// The array's size is a multiple of this.
+    /// Granularity of the array's size.
     pub(in crate::spill) alignment: u32,
     /// The launch without slots.
     pub(in crate::spill) stock_launch: machine::Launch,
 }
 
-/// Why a kernel gets no slots in shared memory.
+/// Reason for which a kernel gets no slots in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is no kernel.
+    /// It is a device function.
     DeviceFunction,
-    /// Its blocks may have any size.
+    /// Its block size has no bound.
     AnyBlockSize,
     /// It has dynamic shared memory of unknown size.
     DynamicShared,
-    /// It calls functions of which it is not known what they have of shared memory; this call is the worst.
+    /// It calls functions with unknown or unsuitable shared memory; this call is the worst.
     Calls(Call),
-    /// Its code does something that would meet slots.
+    /// Its code could access slots.
     Forbidden(Forbidden),
-    /// The memory does not suffice for one slot.
+    /// The memory is too small for one slot.
     NoSlotMemory,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::DeviceFunction => "only kernels keep values in shared memory",
+            Self::DeviceFunction => "only kernels spill to shared memory",
             Self::AnyBlockSize => {
-                "its blocks may have any size; add __launch_bounds__, or say how many threads they have with threads=N"
+                "its blocks may have any size; add __launch_bounds__, or declare their number of threads with threads=N"
             }
             Self::DynamicShared => {
-                "it has dynamic shared memory of unknown size; say how many bytes with dynamic-shared=BYTES"
+                "it has dynamic shared memory of unknown size; declare the size with dynamic-shared=BYTES"
             }
             Self::Calls(call) => return call.fmt(f),
             Self::Forbidden(forbidden) => return write!(f, "it {forbidden}"),
-            Self::NoSlotMemory => "its shared memory has no room for a slot without fewer blocks on an SM",
+            Self::NoSlotMemory => "its shared memory has no room for a slot without reducing the blocks on an SM",
         })
     }
 }
 
-/// The bounds of a kernel; blocks of any size have at most `threads` threads, where somebody says so.
+/// Returns the bounds of a kernel. Blocks without a bound have at most `threads` threads, if that is given.
 pub fn bounds(own: &LaunchBounds, threads: Option<u32>) -> LaunchBounds {
     LaunchBounds { max_threads: if own.threads().is_none() { threads } else { own.max_threads }, ..*own }
 }
 
-/// The shared memory that a kernel has for slots: 48 KB of static shared memory in all, and no fewer blocks on an SM.
+/// Returns the shared memory that a kernel has for slots: at most 48 KB of static shared memory in all, and no fewer
+/// blocks on an SM.
 pub(in crate::spill) fn slot_memory(
     (function, classification): (&Function, &Classification),
     launch: &Launch<'_>,
@@ -92,10 +93,10 @@ pub(in crate::spill) fn slot_memory(
         None => 0,
     };
     let alignment = if has_dynamic || dynamic > 0 { SharedArray::ALIGNMENT_OF_DYNAMIC } else { SharedArray::ALIGNMENT };
-    // ptxas lays the memory of all functions that are called beside the kernel's.
+    // ptxas places the memory of all callees beside the kernel's own.
     let own = function.static_shared_bytes().next_multiple_of(SharedArray::ALIGNMENT.into());
     let own = u32::try_from(own.saturating_add(of_callees)).unwrap_or(u32::MAX);
-    // A launch that stays within 48 KB need not ask for more, so it must stay within them.
+    // A launch within 48 KB need not request more, so it must stay within 48 KB.
     let in_all =
         if own.saturating_add(dynamic) <= MOST_STATIC { MOST_STATIC } else { launch.architecture.shared_opt_in() };
     let most = (MOST_STATIC.saturating_sub(own))

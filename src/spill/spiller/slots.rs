@@ -1,4 +1,4 @@
-//! Slots: values that are never live together share one.
+//! Slots, which values share if they are never live together.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -9,40 +9,40 @@ use crate::function::{Edit, EditList, Function, SharedArray, SharedPlace, Slot, 
 use crate::spill::packing::pack_into_slots;
 use crate::spill::plan::SpillSpace;
 
-/// The memory that slots take.
+/// Memory of the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory for each block.
     pub shared: u32,
-    /// Bytes of local memory of a thread.
+    /// Bytes of local memory for each thread.
     pub local: u32,
 }
 
-/// The most bytes of local memory that a frame with slots may have, as NVIDIA's compiler is read to have it.
+/// Most bytes of local memory that a frame with slots may have. NVIDIA's compiler is understood to have the same limit.
 pub const FRAME_LIMIT: u64 = 64 * 1024;
 
 /// A slot of the values chosen so far.
 struct AllocatedSlot {
     space: SpillSpace,
-    /// Bytes of a thread.
+    /// Bytes for each thread.
     size: u32,
-    /// When it holds the values of which registers.
+    /// The intervals in which it holds values, with their registers.
     occupied: IntervalTree<VReg>,
 }
 
-/// The slots of what is chosen so far. A slot holds a value as long as the value was live before.
+/// The slots of the values chosen so far. A slot holds a value over the live range that the value had before spilling.
 pub(in crate::spill) struct Slots<'a> {
     function: &'a Function,
-    /// The shared memory for slots, if there may be any.
+    /// The shared memory for slots, if any is allowed.
     memory: Option<&'a SlotMemory>,
-    /// The most bytes of a thread's slots in local memory.
+    /// Most bytes of a thread's slots in local memory.
     max_local_bytes: u32,
     slots: Vec<AllocatedSlot>,
     shared_bytes: u32,
     local_bytes: u64,
-    /// Shared memory had no room for a value that asked for a slot.
+    /// Whether shared memory had no room for a value that needed a slot.
     is_full: Cell<bool>,
-    /// The values in slots, and the holder of each.
+    /// The values in slots, and the slot of each.
     values: Vec<(VReg, usize)>,
 }
 
@@ -53,8 +53,8 @@ impl<'a> Slots<'a> {
         Self { function, memory, max_local_bytes, slots, shared_bytes: 0, local_bytes: 0, is_full, values }
     }
 
-    /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
-    /// a new one; `None` if there is no room. O(slots · segments · log values in a slot).
+    /// Returns the slot that a value would get in a memory: the first of its size in which no value is live together
+    /// with it, or a new slot; `None` if there is no room. O(slots · segments · log values in a slot).
     pub(in crate::spill) fn find(&self, reg: VReg, space: SpillSpace, live: &LiveRanges) -> Option<usize> {
         let size = self.size(reg);
         let is_free = |slot: &AllocatedSlot| !slot.occupied.is_overlapping(live.segments(reg));
@@ -71,7 +71,7 @@ impl<'a> Slots<'a> {
         slot
     }
 
-    /// Puts a value into the slot that [`find`](Self::find) has found for it in a memory.
+    /// Puts a value into the slot of a memory that [`find`](Self::find) has returned for it.
     pub(in crate::spill) fn put(&mut self, reg: VReg, space: SpillSpace, slot: usize, live: &LiveRanges) {
         if slot == self.slots.len() {
             let size = self.size(reg);
@@ -86,28 +86,28 @@ impl<'a> Slots<'a> {
         self.values.push((reg, slot));
     }
 
-    /// The slot of a value that was put into one.
+    /// Returns the slot of a value.
     pub(in crate::spill) fn of(&self, reg: VReg) -> Option<usize> {
         self.values.iter().find(|value| value.0 == reg).map(|value| value.1)
     }
 
-    /// Whether shared memory had no room for a value that asked for a slot, since the slots were last shared anew.
+    /// Whether shared memory had no room for a value that needed a slot, since the slots were last packed.
     pub(in crate::spill) fn is_full(&self) -> bool {
         self.is_full.get()
     }
 
-    /// Whether slots in local memory make the frame larger than [it may be](FRAME_LIMIT).
+    /// Whether slots in local memory make the frame larger than [its limit](FRAME_LIMIT).
     pub(in crate::spill) fn is_deep(&self) -> bool {
         self.local_bytes > 0 && self.local_bytes + own_frame(self.function) > FRAME_LIMIT
     }
 
-    /// Shares the slots of each memory anew among their values, each where its slot is busy anyway just before, so that
-    /// others are free for longer; unless that takes more slots. Says whether it does so. The numbers of slots change:
-    /// ask [`of`](Self::of) for them.
+    /// Packs the values of each memory into slots anew, unless that takes more memory: each value goes to the slot that
+    /// was occupied until the latest point, so that the other slots are free for longer. Returns whether the slots
+    /// change. The numbers of slots change, too: [`of`](Self::of) returns the new ones.
     pub(in crate::spill) fn pack(&mut self, live: &LiveRanges) -> bool {
         let mut packed = Slots::new(self.function, self.memory, self.max_local_bytes);
         for (number, &AllocatedSlot { space, size, .. }) in self.slots.iter().enumerate() {
-            // The slots of a size are packed together, where the first of them is met.
+            // All slots of a size are packed together, at the first of them.
             let of_size = |slot: &AllocatedSlot| slot.space == space && slot.size == size;
             if self.slots[..number].iter().any(of_size) {
                 continue;
@@ -126,13 +126,13 @@ impl<'a> Slots<'a> {
         is_possible
     }
 
-    /// Bytes of a register in memory; none of a class that is [never moved](super::eligible).
+    /// Returns the bytes of a register in memory; 0 for a class that is [never spilled](super::eligible).
     fn size(&self, reg: VReg) -> u32 {
         self.function.class(reg).spilled_bytes().unwrap_or(0)
     }
 
-    /// Makes the slots of holders that are used, the largest rows first, so that each is aligned. Those of `rows` lie beside
-    /// each other. Returns the slot of each holder.
+    /// Creates the slots of used holders, the largest rows first, so that each is aligned. The slots of a row are
+    /// adjacent. Returns the slot of each holder.
     pub(in crate::spill) fn create(
         &self,
         is_used: &[bool],
@@ -164,7 +164,7 @@ impl<'a> Slots<'a> {
                     edits.create_slot_of_row(size, SharedPlace { offset: start + behind, row: all })
                 } else {
                     bytes.local += size;
-                    // An access that reaches all of them is aligned, and one that reaches half of four.
+                    // Wide accesses to all slots of a row, or to half of four slots, are aligned.
                     let align = [all, all / 2].into_iter().find(|&align| behind % align == 0).unwrap_or(size);
                     edits.create_slot(size.into(), align.into())
                 };
@@ -177,13 +177,13 @@ impl<'a> Slots<'a> {
         (slots, bytes)
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub(in crate::spill) fn len(&self) -> usize {
         self.slots.len()
     }
 }
 
-/// The bytes of a function's own variables in local memory.
+/// Returns the bytes of a function's own variables in local memory.
 pub fn own_frame(function: &Function) -> u64 {
     (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum()
 }

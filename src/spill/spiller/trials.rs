@@ -1,7 +1,8 @@
-//! Trials: where a choice of values does not reach the words wanted, the next one has more means.
+//! Trials: if a selection does not reach the goal of live words, the next selection has more means.
 //!
-//! ptxas is read to do so: its attempts relax what the one before kept to, and the best result is kept. A trial here never
-//! does what an option forbids. What an option leaves open (`auto`), and what no option says, is what trials differ in.
+//! ptxas is understood to work in the same way: each attempt relaxes restrictions of the one before, and the best
+//! result is used. A trial here never uses means that an option forbids. Trials differ in the options that are left
+//! open (`auto`), and in means that no option controls.
 
 use super::facts::Facts;
 use super::goal::{Permissions, SpillGoal};
@@ -9,23 +10,23 @@ use super::selection::{Selection, select_values};
 use super::slot_memory::SlotMemory;
 use super::slots::Slots;
 
-/// A trial and what it reached.
+/// A trial and its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// What it could do.
+    /// Its means.
     pub permissions: Permissions,
-    /// How good it is.
+    /// Its score.
     pub score: Score,
 }
 
-/// How good a choice is: the less, the better, in this order.
+/// Score of a selection: smaller is better, by the fields in their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The most words that are live at one instruction; never fewer than are wanted.
+    /// Most words that are live at one instruction; at least the goal.
     pub words: u32,
-    /// What the places of the values cost, in loads from shared memory, each as often as it runs.
+    /// Cost of the values' locations, in loads from shared memory, weighted by frequency.
     pub cost: f64,
-    /// The values.
+    /// Number of values.
     pub values: usize,
 }
 
@@ -36,8 +37,8 @@ impl Score {
     }
 }
 
-/// The best of at most `goal.max_trials` choices, its slots, and all trials. The last trial is the first that reaches the words
-/// wanted. Of equals the first is the best.
+/// Returns the best of at most `goal.max_trials` selections, its slots, and all trials. The first trial that reaches
+/// the goal is the last. On a tie, the first selection is the best.
 pub(in crate::spill) fn best<'f>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -74,7 +75,7 @@ pub(in crate::spill) fn best<'f>(
 mod tests {
     use super::*;
 
-    /// Fewer words win, then less cost, then fewer values; equals are not better.
+    /// Fewer words win, then lower cost, then fewer values; equal scores are not better.
     #[test]
     fn order() {
         let score = |words, cost, values| Score { words, cost, values };

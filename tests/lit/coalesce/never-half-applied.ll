@@ -37,8 +37,8 @@
 ; RUN: %{run}
 ; RUN: not %llc-ra -nvptx-ra-bundle=%t -nvptx-ra-inject=panic -mcpu=sm_90 %s -o %t/out.ptx 2>&1 | FileCheck %s --check-prefix=FATAL
 
-; SAYS-error: warning: nvptx-ra: kernel 'sum': an error was asked for
-; SAYS-late-panic: warning: nvptx-ra: kernel 'sum': an error was asked for
+; SAYS-error: warning: nvptx-ra: kernel 'sum': the option inject=error requests an error
+; SAYS-late-panic: warning: nvptx-ra: kernel 'sum': the option inject=late-panic requests an error
 ; SAYS-panic: warning: nvptx-ra: kernel 'sum': internal error at src/passes/
 ; FATAL: error: nvptx-ra: kernel 'sum': internal error at src/passes/
 

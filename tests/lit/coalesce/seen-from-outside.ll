@@ -19,7 +19,7 @@
 ; STATS: functions 1
 ; STATS: copies {{ *}}before {{ *}}after {{ *}}run before {{ *}}run after
 ; STATS: copy 9 2 9.0 2.0
-; STATS: copies kept, by reason
+; STATS: copies that stay, by reason
 ; STATS: interference 2
 ; STATS: edits
 ; STATS: merge

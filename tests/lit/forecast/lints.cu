@@ -29,8 +29,8 @@ template <int N> DEVICE inline void copy(volatile int *p) {
     p[N - i] = values[i];
 }
 
-// CHECK: lints.cu:[[@LINE+2]]:{{[0-9]+}}: remark: kernel 'unbounded': it is expected to take {{[0-9]+}} registers without launch bounds: {{.*}}; say the size of its blocks: __launch_bounds__(THREADS) [no-launch-bounds] [-Rpass-missed=nvptx-lint]
-// CHECK: lints.cu:[[#%d,VALUES:]]:{{[0-9]+}}: remark: kernel 'unbounded': it is expected to take {{.*}} registers, with which an SM holds {{.*}}; or try __maxnreg__({{.*}}) [occupancy-step] [-Rpass-missed=nvptx-lint]
+// CHECK: lints.cu:[[@LINE+2]]:{{[0-9]+}}: remark: kernel 'unbounded': it is expected to take {{[0-9]+}} registers without launch bounds: {{.*}}; declare the size of its blocks: __launch_bounds__(THREADS) [no-launch-bounds] [-Rpass-missed=nvptx-lint]
+// CHECK: lints.cu:[[#%d,VALUES:]]:{{[0-9]+}}: remark: kernel 'unbounded': it is expected to take {{.*}} registers, so that an SM holds {{.*}}; or try __maxnreg__({{.*}}) [occupancy-step] [-Rpass-missed=nvptx-lint]
 KERNEL unbounded(volatile int *p) {
   copy<96>(p);
 }
@@ -40,7 +40,7 @@ KERNEL BOUNDS(256) bounded(volatile int *p) {
 }
 
 // A minimum of blocks per SM without a block size, and blocks that no SM can hold.
-// CHECK: lints.cu:[[@LINE+1]]:{{[0-9]+}}: remark: kernel 'blocks': ptxas does not do what its bounds say: {{.*}} [ignored-bounds] [-Rpass-missed=nvptx-lint]
+// CHECK: lints.cu:[[@LINE+1]]:{{[0-9]+}}: remark: kernel 'blocks': ptxas ignores its bounds: {{.*}} [ignored-bounds] [-Rpass-missed=nvptx-lint]
 KERNEL BOUNDS(1024, 4) blocks(volatile int *p) {
   *p = 0;
 }
@@ -51,7 +51,7 @@ KERNEL BOUNDS(256, 4) sized_blocks(volatile int *p) {
 
 // A line with more values than a block has registers for, and a line with fewer.
 // CHECK: lints.cu:{{[0-9]+}}:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, {{.*}} [spills] [-Rpass-missed=nvptx-lint]
-// CHECK: lints.cu:[[#VALUES]]:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{.*}} it stands {{[0-9]+}} times in one block, {{.*}} [unrolled-too-far] [-Rpass-missed=nvptx-lint]
+// CHECK: lints.cu:[[#VALUES]]:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{.*}} the line occurs {{[0-9]+}} times in one block, {{.*}} [unrolled-too-far] [-Rpass-missed=nvptx-lint]
 KERNEL BOUNDS(1024) unrolled(volatile int *p) {
   copy<128>(p);
 }

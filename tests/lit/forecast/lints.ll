@@ -3,9 +3,9 @@
 ; because of a limit at the end of a step.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-missed=nvptx-lint %s -o %t.ptx 2> %t.log
 ; RUN: FileCheck %s --input-file=%t.log --implicit-check-not=remark:
-;      CHECK: remark: k.cu:3:0: kernel 'limited': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, or allow it more than 36 registers; nvptx-ra tune looks for code that spills less [spills]
-;      CHECK: remark: k.cu:3:0: kernel 'limited': it is expected to spill {{[0-9]+}} bytes because it may have 36 registers; with up to 40 an SM holds 48 warps as well; allow it 40 registers: __maxnreg__(40), or fewer blocks in __launch_bounds__ [needless-spills]
-;      CHECK: remark: k.cu:{{[0-9]+}}:0: kernel 'limited_at_step': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, or allow it more than 40 registers; nvptx-ra tune looks for code that spills less [spills]
+;      CHECK: remark: k.cu:3:0: kernel 'limited': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, or allow more than 36 registers; nvptx-ra tune searches for code that spills less [spills]
+;      CHECK: remark: k.cu:3:0: kernel 'limited': it is expected to spill {{[0-9]+}} bytes because its register limit is 36; an SM also holds 48 warps with up to 40 registers; allow it 40 registers: __maxnreg__(40), or fewer blocks in __launch_bounds__ [needless-spills]
+;      CHECK: remark: k.cu:{{[0-9]+}}:0: kernel 'limited_at_step': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, or allow more than 40 registers; nvptx-ra tune searches for code that spills less [spills]
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks=nvptx-lint -pass-remarks-analysis=nvptx-lint -pass-remarks-missed=nvptx-forecast %s \
 ; RUN:   -o %t.silent.ptx 2>&1 | count 0
 ; RUN: cmp %t.ptx %t.silent.ptx

@@ -16,9 +16,9 @@
 ; CHECK:       setp.eq.b32
 ; CHECK-NEXT:  @%p{{[0-9]+}} bra
 ; CHECK-NEXT:  bra.uni
-; REMARKS-COUNT-2: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma says not to unroll it
-; TOOL-DAG: disabled: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma says not to unroll it
-; TOOL-DAG: once: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma says not to unroll it
+; REMARKS-COUNT-2: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma forbids unrolling
+; TOOL-DAG: disabled: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma forbids unrolling
+; TOOL-DAG: once: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma forbids unrolling
 ;
 ; RUN: sed -e '/^$L__BB/{N;N;s/\(.*\)\n\(.*\)\n\(.*pragma.*\)/\3\n\1\n\2/}' %t.ptx > %t.ahead.ptx
 ; RUN: FileCheck %s --check-prefix=AHEAD --input-file=%t.ahead.ptx
@@ -31,7 +31,7 @@
 ; AHEAD-NEXT:  $L__BB0_1:
 ; AHEAD-NOT:   .pragma
 ; AHEAD-LABEL: .entry once(
-; MOVED-COUNT-2: stands ahead of the loop's label, where ptxas ignores it: it is put behind the label, too
+; MOVED-COUNT-2: is before the loop's label, where ptxas ignores it: it is inserted after the label, too
 ; BEHIND:      .pragma "nounroll";
 ; BEHIND-NEXT: $L__BB0_1:
 ; BEHIND-NEXT: .pragma "nounroll";

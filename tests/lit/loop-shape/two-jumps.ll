@@ -35,8 +35,8 @@
 ; RUN: FileCheck %s --input-file=%t.ptx
 ; RUN: %nvptx-ra ptx -passes=nvptx-loop-shape %t.ptx -o %t.again.ptx
 ; RUN: cmp %t.ptx %t.again.ptx
-; REMARKS-DAG: sum: nvptx-loop-shape: the last branch is turned: ptxas unrolls the loop 4 times
-; REMARKS-DAG: bounded: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: the kernel bounds its registers
+; REMARKS-DAG: sum: nvptx-loop-shape: the last branch is inverted: ptxas unrolls the loop 4 times
+; REMARKS-DAG: bounded: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: the kernel has a register limit
 ; REMARKS-DAG: synchronised: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: it has a barrier
 
 target triple = "nvptx64-nvidia-cuda"

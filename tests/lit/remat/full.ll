@@ -38,7 +38,7 @@
 ; RUN: cmp %t.peaks %t.own
 ; RUN: %llc-ra -nvptx-ra-remat=peaks -nvptx-ra-trace=remat -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=TRACE
 ; TRACE: nvptx-remat of 'full'
-; TRACE: {{[2-9]}} values computed again, 0 registers kept longer for it, 0 predicates kept as bits, +{{[1-9]}} instructions
+; TRACE: {{[2-9]}} values rematerialised, 0 registers extended for them, 0 predicates kept as bits, +{{[1-9]}} instructions
 ; RUN: %llc-ra -O0 -nvptx-ra-remat=peaks -mcpu=sm_90 %s -o %t.O0
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o %t.O0off
 ; RUN: cmp %t.O0 %t.O0off

@@ -21,7 +21,7 @@
 ; OFF:         st.volatile.global.b32
 ; OFF-NOT:     mul.wide
 ; TRACE: nvptx-remat of 'rows'
-; TRACE: 6 values computed again, 6 registers kept longer for it, 0 predicates kept as bits, +0 instructions
+; TRACE: 6 values rematerialised, 6 registers extended for them, 0 predicates kept as bits, +0 instructions
 
 target triple = "nvptx64-nvidia-cuda"
 

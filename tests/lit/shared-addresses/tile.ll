@@ -22,7 +22,7 @@
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefix=OFF
 ; RUN: %llc-ra -nvptx-ra-trace=shared-addresses -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=TRACE
 ; TRACE: nvptx-shared-addresses of 'tile'
-; TRACE: 2 accesses read another register, {{[0-9]+}} instructions fewer
+; TRACE: 2 accesses read another register, {{[0-9]+}} instructions removed
 
 target triple = "nvptx64-nvidia-cuda"
 
