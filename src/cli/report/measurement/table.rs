@@ -1,4 +1,4 @@
-//! The measurement for people: a table, then each kernel with what holds its registers, by source line.
+//! Formats the measurement as text: a table, then each kernel with its registers by source line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,28 +14,28 @@ use crate::machine::life_ranges::Kind;
 use crate::report::lines::SourceText;
 use crate::report::table::short;
 
-/// How many lines of a list are shown.
+/// Most lines shown of a list.
 const SHOWN: usize = 12;
-/// How many registers of a line are named.
+/// Most register names shown for a line.
 const NAMES: usize = 12;
 
-/// Source files that were looked for, by their paths.
+/// Source files that were read or are missing, by path.
 #[derive(Default)]
 pub(in super::super) struct Sources(BTreeMap<String, SourceText>);
 
 impl Sources {
-    /// The text of a line, empty where there is none.
+    /// Returns the text of a line; empty if it is missing.
     pub(in super::super) fn line(&mut self, path: &str, line: u32) -> &str {
         self.text(path).line(line)
     }
 
-    /// A file's text.
+    /// Returns a file's text.
     pub(in super::super) fn text(&mut self, path: &str) -> &SourceText {
         self.0.entry(path.to_owned()).or_insert_with(|| SourceText::of_path(path))
     }
 }
 
-/// The report of one cubin. `forecasts` are those of the same kernels, where there are any.
+/// Returns the report of one cubin. `forecasts` are those of the same kernels, if there are any.
 pub(in super::super) fn table(measurement: &Measurement, forecasts: &[Forecast]) -> String {
     let names: Vec<String> = measurement.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
@@ -75,7 +75,7 @@ pub(in super::super) fn table(measurement: &Measurement, forecasts: &[Forecast])
     text
 }
 
-/// A kernel: its registers, its peak by line, and its local memory.
+/// Formats a kernel: its registers, its peak by line, and its local memory.
 fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sources: &mut Sources) {
     let _ = writeln!(text, "\n{}", kernel_names::readable(&kernel.name));
     let _ = write!(text, "  {} registers, {} live at most", kernel.registers(), kernel.live[0]);
@@ -115,7 +115,7 @@ fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sourc
     }
 }
 
-/// Local memory, by line.
+/// Formats local memory, by line.
 fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     let local = &kernel.local;
     if local.lines.is_empty() {
@@ -155,7 +155,7 @@ fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     }
 }
 
-/// Why a kernel has more registers than are live at once.
+/// Explains why a kernel uses more registers than are live at once.
 pub(in super::super) fn reasons(measurement: &Measurement, kernel: &Kernel) -> Vec<String> {
     let allocation = &kernel.allocation;
     let (registers, live, named, end) = (kernel.registers(), kernel.live[0], allocation.named, allocation.end);
@@ -193,7 +193,7 @@ fn highest(end: u32) -> String {
     format!("R{}", end.saturating_sub(1))
 }
 
-/// The registers that are live at the peak by the line that wrote them; those with most first.
+/// Groups the registers at the peak by the line that wrote them; lines with most registers first.
 pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&LiveRegister>)> {
     let mut lines: BTreeMap<Option<Place>, Vec<&LiveRegister>> = BTreeMap::new();
     for held in kernel.peak.held.iter().filter(|held| held.kind == Kind::General) {
@@ -205,7 +205,7 @@ pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&Liv
     lines
 }
 
-/// The names of registers; a register with several writes that may be the one is marked.
+/// Formats the names of registers; a register whose value may come from several writes is marked.
 fn names(held: &[&LiveRegister]) -> String {
     let name = |held: &&LiveRegister| {
         let mark = if held.writes > 1 { "*" } else { "" };
@@ -226,7 +226,7 @@ fn in_loops(depth: u32) -> String {
     }
 }
 
-/// An instruction without what the disassembler notes behind it.
+/// Returns an instruction without the disassembler's annotations.
 pub(in super::super) fn instruction(text: &str) -> &str {
     text.split("(*").next().unwrap_or(text).trim_end()
 }
@@ -237,12 +237,12 @@ fn quoted(measurement: &Measurement, place: Place, sources: &mut Sources) -> Str
 }
 
 impl Measurement {
-    /// A place as `k.cu:12`.
+    /// Formats a place as `k.cu:12`.
     pub(in super::super) fn place(&self, place: Place) -> String {
         format!("{}:{}", short(self.file(place)), place.line)
     }
 
-    /// Where an instruction is: its line, the calls that were inlined around it, else its offset.
+    /// Formats an instruction's place: its line and the inlined calls around it, else its offset.
     pub(in super::super) fn at(&self, point: &Point) -> String {
         let Some((own, around)) = point.places.split_first() else { return format!("/*{:04x}*/", point.offset) };
         let around: String = around.iter().map(|&place| format!(" in {}", self.place(place))).collect();
@@ -251,13 +251,13 @@ impl Measurement {
 }
 
 impl Kernel {
-    /// Bytes of stack of a thread.
+    /// Returns a thread's stack bytes.
     pub(in super::super) fn stack_bytes(&self) -> u32 {
         let said = self.ptxas_report.map(|ptxas_report| ptxas_report.total_stack_bytes);
         said.or(self.facts.stack).or(self.facts.frame).unwrap_or(0)
     }
 
-    /// The stack, by cause as far as that is known.
+    /// Formats the stack by cause, as far as it is known.
     pub(in super::super) fn stack_text(&self) -> String {
         let (all, own) = (self.stack_bytes(), self.facts.frame.unwrap_or(0));
         let mut text = format!("{all} bytes of stack");

@@ -1,4 +1,4 @@
-//! The figures of a kernel, each with what it means.
+//! The figures of a kernel, each with an explanation.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
@@ -7,7 +7,7 @@ use nvptx_ra::target::machine::{DEFAULT_THREADS, MAX_REGISTERS};
 use super::super::Report;
 use crate::page::grouped;
 
-/// A list: name, value, and a remark.
+/// Formats a list: name, value, and a remark.
 pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
     let ptxas_report = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
     html! {

@@ -1,5 +1,5 @@
-//! The page of what was measured: registers along the machine code with the source beside, and the forecast in the same
-//! picture.
+//! The page of a measurement: registers along the machine code with the source beside, and the forecast in the same
+//! plot.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
@@ -13,7 +13,7 @@ use super::{machine_pressure, machine_source, occupancy};
 use crate::kernel_names;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
-/// The page. The same measurement gives the same bytes.
+/// Returns the page. The same measurement gives the same bytes.
 pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     let forecasts = measured.report.as_ref().map_or(&[][..], |report| &report.forecasts);
     let first = measured.measurements.first();
@@ -44,7 +44,7 @@ pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     shell(&title, &said, &rest)
 }
 
-/// A kernel: figures and occupancy, then the machine code and the source beside it.
+/// Shows a kernel: figures and occupancy, then the machine code and the source beside it.
 fn one(
     measurement: &Measurement,
     kernel: &Kernel,
@@ -77,7 +77,7 @@ fn one(
     }
 }
 
-/// The figures, and those of the forecast beside them.
+/// Formats the figures, with the forecast's beside them.
 fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let occupancy = measurement.occupancy(kernel);
     let number = |number: u32| grouped(u64::from(number));
