@@ -1,5 +1,5 @@
-//! `--threads`: how many threads a block of a kernel has that does not say so itself. It decides how many warps an SM holds, and how
-//! many bytes a slot in shared memory takes.
+//! `--threads`: the threads of a block, for kernels that do not declare it. The number affects occupancy, and the size
+//! of a slot in shared memory.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::of_kernels::OfKernels;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u32);
 
-/// What one use of the option says.
+/// One use of the option.
 pub(crate) type Threads = OfKernels<Count>;
 
 impl Display for Count {
@@ -38,7 +38,7 @@ impl FromStr for Count {
 mod tests {
     use super::*;
 
-    /// Blocks have 1 to 1,024 threads; what is none of these is an error that shows how to say it.
+    /// Blocks have 1 to 1,024 threads; any other value is an error that shows the format.
     #[test]
     fn numbers_of_threads() {
         for (text, count) in [("1", 1), ("1024", 1024)] {

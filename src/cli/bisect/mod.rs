@@ -1,7 +1,7 @@
-//! `nvptx-ra bisect`: which kernel, changed by which choices, makes a test fail.
+//! `nvptx-ra bisect`: finds the kernel and its choices that make a test fail.
 //!
-//! TEST builds and checks. The program in ptxas's place is told by variables of the environment which kernels stay as they are
-//! (`NVPTX_RA_UNCHANGED`), and says which it has changed (`NVPTX_RA_REPORT`).
+//! TEST builds and checks. Environment variables tell the ptxas wrapper which kernels stay stock
+//! (`NVPTX_RA_UNCHANGED`), and the wrapper reports the kernels that it has changed (`NVPTX_RA_REPORT`).
 
 mod minimal;
 
@@ -24,25 +24,25 @@ use crate::ptxas_wrapper::exclusions;
 
 /// Find the kernel, and the choices, that make a test fail
 ///
-/// TEST is a command that builds anew and checks what it has built; its exit code is 0 if all is well. It runs with NVPTX_RA=off,
-/// then as always, then with halves of the changed kernels left as they are, and at last with halves of one kernel's choices left
-/// out. The exit code is 0 if a culprit is named, and 1 if there is none.
+/// TEST is a command that builds from scratch and checks the result; its exit code is 0 on success. It runs with
+/// NVPTX_RA=off, then normally, then with halves of the changed kernels left unchanged, and finally with halves of one
+/// kernel's choices excluded. The exit code is 0 if a culprit is found, and 1 otherwise.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The command and its arguments, behind --
+    /// The command and its arguments, after --
     #[arg(value_name = "TEST", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     test: Vec<OsString>,
 }
 
-/// A function that the program in ptxas's place has changed.
+/// A function that the ptxas wrapper has changed.
 #[derive(Clone, Debug)]
 struct ChangedFunction {
     entry: Entry,
-    /// The file and the processor of the first build that has changed it.
+    /// The first file and processor with the change.
     place: String,
 }
 
-/// What this needs of a line of the report.
+/// The fields needed from a line of the report.
 #[derive(Deserialize)]
 struct ReportLine {
     file: String,
@@ -139,13 +139,13 @@ impl ChangedFunction {
         readable(&self.entry.name)
     }
 
-    /// The line that leaves it, or choices of it, out.
+    /// Returns the line that excludes the function, or some of its choices.
     fn line(&self, without: &[String]) -> String {
         exclusions::line(&self.entry.name, &self.entry.hash, without)
     }
 }
 
-/// What was changed, in the order of names and code, whatever the order of the builds.
+/// Reads the changed functions, in the order of names and code, regardless of the order of the builds.
 fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -164,7 +164,7 @@ fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
             let key = (entry.name.clone(), entry.hash.clone());
             let first: &mut ChangedFunction =
                 changed.entry(key).or_insert_with(|| ChangedFunction { entry, place: place.clone() });
-            // Builds run side by side.
+            // Builds run concurrently, so the order of lines varies.
             if place < first.place {
                 first.place = place;
             }
@@ -181,7 +181,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Whether TEST fails. `unchanged` is what the file of NVPTX_RA_UNCHANGED says.
+    /// Runs TEST. Returns whether it fails. `unchanged` is the content of NVPTX_RA_UNCHANGED's file.
     fn fails(&mut self, words: &str, variables: &[(&str, OsString)], unchanged: Option<&str>) -> Result<bool, Error> {
         self.count += 1;
         let path = |name: &str| -> PathBuf { self.folder.path(&format!("{name}-{}", self.count)) };
@@ -190,11 +190,11 @@ impl Runs<'_> {
         for name in [switch::VARIABLE, "NVPTX_RA_REPORT", exclusions::VARIABLE] {
             command.env_remove(name);
         }
-        // Compilers that keep what they have made would hide what changes.
+        // Compilers' caches would hide changes.
         command.env("TRITON_CACHE_DIR", path("triton")).env("TORCHINDUCTOR_CACHE_DIR", path("inductor"));
         command.env("CCACHE_DISABLE", "1");
         if std::env::var_os("NVPTX_RA_CACHE").is_some_and(|value| value == "off") {
-            // Each run would search anew, and might find something else.
+            // Without a cache, each run would search again, possibly with another result.
             command.env("NVPTX_RA_CACHE", self.folder.path("cache"));
         }
         if let Some(text) = unchanged {

@@ -1,4 +1,5 @@
-//! The folder for a report: the small text, what is wrong with which ptxas, and a program that shows it on a GPU.
+//! The folder for a report: the reduced PTX, a description of the fault and of the affected ptxas, and a program that
+//! shows it on a GPU.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,26 +15,26 @@ use super::reduced_launch::launches;
 use crate::meaning::Counterexample;
 use crate::output;
 
-/// What a report tells.
+/// The contents of a report.
 pub(super) struct Report<'a> {
     pub(super) kernel: &'a str,
-    /// The text that was given, and how many instructions it has.
+    /// The given PTX, and its number of instructions.
     pub(super) original: &'a str,
     pub(super) before: usize,
     pub(super) small: &'a Candidate,
     pub(super) counterexample: &'a Counterexample,
     pub(super) wrong: &'a Assembler,
-    /// What other assemblers make of it.
+    /// Results of other assemblers.
     pub(super) others: Vec<(String, String)>,
     pub(super) extremes: bool,
 }
 
-/// The most bytes of memory that are written into a program.
+/// The most bytes of memory that a program contains.
 const MOST_BYTES: usize = 1 << 18;
-/// The longest name of a folder.
+/// The longest folder name.
 const LONGEST: usize = 60;
 
-/// The name of a kernel's folder.
+/// Returns the folder name of a kernel.
 pub(super) fn folder_name(kernel: &str) -> String {
     use std::hash::Hasher as _;
     let plain: String = kernel.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
@@ -104,7 +105,7 @@ fn readme(report: &Report<'_>, without: Option<&String>) -> String {
     text
 }
 
-/// The processor that a text names.
+/// Returns the processor in the PTX.
 fn cpu(text: &str) -> &str {
     let target = text.lines().find_map(|line| line.trim().strip_prefix(".target"));
     target.and_then(|words| words.split([',', ' ']).find(|word| !word.is_empty())).unwrap_or("sm_90")
@@ -168,14 +169,14 @@ int main(int count, char **words) {
 }
 "#;
 
-/// The program.
+/// Returns the program.
 fn show(kernel: &str, record: &Record) -> Result<String, String> {
     let all: usize = record.buffers.iter().map(|buffer| buffer.before.len()).sum();
     if all > MOST_BYTES {
         return Err(format!("the launch touches {all} bytes of memory, and a program holds {MOST_BYTES}"));
     }
     let bytes = |bytes: &[u8]| {
-        // Zeros at the end are left out: the vector is as long as is said.
+        // Zeros at the end are omitted: the vector has a declared length.
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         bytes[..used].iter().map(u8::to_string).collect::<Vec<_>>().join(",")
     };

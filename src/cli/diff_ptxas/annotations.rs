@@ -1,4 +1,4 @@
-//! GitHub's annotations of what got worse: an error at each kernel's place in the PTX.
+//! GitHub's annotations of regressions: an error at each kernel's line in the PTX.
 
 use nvptx_ra::lint::Place;
 
@@ -24,7 +24,7 @@ pub(super) fn of(report: &Report) -> String {
                 text += &annotation("error", &place(kernel.line), "diff-ptxas", &said);
             }
             let is_told = |change: &Change| {
-                // The meaning is told above, with the place.
+                // The annotation above already has the difference from the PTX.
                 change.direction == Direction::Worse && !change.text.starts_with("compared with")
             };
             let worse: Vec<String> =

@@ -1,11 +1,11 @@
-//! Which files are compared.
+//! The files to compare.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use nvptx_ra::error::{Error, ErrorKind};
 
-/// The files that are named, and those below the folders that are named, in the order of their names.
+/// Returns the given files, and the PTX files below the given folders, in the order of their names.
 pub(super) fn all(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for input in inputs {
@@ -23,7 +23,7 @@ pub(super) fn all(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Adds the PTX below a folder. Links to folders are not followed: they may lead back.
+/// Adds the PTX files below a folder. Links to folders are not followed: they may be cyclic.
 fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::file(folder, &error);
     let mut entries = Vec::new();
@@ -46,7 +46,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// Folders are looked through in the order of names, for PTX alone; a file is taken whatever its name is.
+    /// Folders are searched in the order of names, for PTX only; a given file may have any name.
     #[test]
     fn files_and_folders() {
         let folder = tempfile::tempdir().expect("there is space");

@@ -1,4 +1,4 @@
-//! The two ptxas that are compared.
+//! The two ptxas to compare.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use nvptx_ra::error::{Error, ErrorKind};
 
 use crate::releases;
 
-/// A ptxas, and what messages call it.
+/// A ptxas, and its name in messages.
 pub(super) struct Toolchain {
     pub(super) name: String,
     pub(super) ptxas: PathBuf,
 }
 
-/// The old one and the new one: of releases, then of programs.
+/// Returns the old and the new ptxas: releases first, then programs.
 pub(super) fn both(named: &[String], programs: &[PathBuf], may_download: bool) -> Result<[Toolchain; 2], Error> {
     let count = named.len() + programs.len();
     if count != 2 {

@@ -1,4 +1,4 @@
-//! `nvptx-ra run`: what a kernel stores, run on the CPU.
+//! `nvptx-ra run`: runs a kernel on the CPU and prints what it stores.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ const REMEDY: &str = "docs/emulate.md says what is modelled";
 
 /// Run a kernel of a file of PTX or machine code on the CPU and print what it stores
 ///
-/// Memory that nobody wrote has values that are drawn from the seed, by what the kernel does with them; so have
-/// parameters that are not given.
+/// Uninitialised memory has values drawn from the seed, suitable for the kernel's use of them. Parameters that are not
+/// given are drawn likewise.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A file of PTX, or a cubin; - is standard input
     input: PathBuf,
-    /// The kernel; need not be given where there is one alone
+    /// The kernel; optional if there is only one
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Count the machine instructions that warps execute, of a cubin, by class and by block, with the sectors and passes
-    /// that its accesses of memory take
+    /// Count the machine instructions of a cubin that warps execute, by class and by block, with the sectors and passes
+    /// of memory accesses
     #[arg(long, conflicts_with = "record")]
     count: bool,
     /// The blocks of the grid
@@ -38,26 +38,26 @@ pub(crate) struct Arguments {
     /// The threads of a block
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = shape)]
     block: Option<[u32; 3]>,
-    /// What memory, parameters and the order of threads are drawn from
+    /// The seed of memory, parameters and the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The value of the next parameter, in order: a number, with a point where it is a floating-point number, or _ for
-    /// one that is drawn
+    /// The value of the next parameter, in order: a number, with a point if it is a floating-point number, or _ for a
+    /// drawn value
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
-    /// The most instructions of warps that are run
+    /// The most warp instructions to execute
     #[arg(long, default_value_t = 400_000_000)]
     steps: u64,
-    /// Print so many stored values at most
+    /// The most stored values to print
     #[arg(long, default_value_t = 64)]
     most: usize,
-    /// Instead of printing, write into this folder what a GPU needs to repeat the launch: launch.json with the arguments,
-    /// and the memory that the kernel touches, in before.bin and after.bin
+    /// Instead of printing, write the files with which a GPU can repeat the launch into this folder: launch.json with
+    /// the arguments, and the memory that the kernel accesses, in before.bin and after.bin
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
 }
 
-/// Up to three sizes with commas between them.
+/// Parses up to three sizes separated by commas.
 pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
     let mut shape = [1; 3];
     let parts: Vec<&str> = text.split([',', 'x']).collect();
@@ -71,7 +71,7 @@ pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
     if most.is_none_or(|all| all == 0) { Err("a size of zero, or too many".into()) } else { Ok(shape) }
 }
 
-/// The value of a parameter.
+/// Parses the value of a parameter.
 pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     if text == "_" {
         return Ok(Argument::Drawn);
@@ -85,7 +85,7 @@ pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     text.parse().map(Argument::Float).map_err(|_| format!("{text} is no number"))
 }
 
-/// The program of a file.
+/// Loads the program of a file.
 pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     let input = Input::open(path, command, &[InputKind::Ptx, InputKind::Text, InputKind::Cubin])?;
     let kind = input.kind;
@@ -97,7 +97,7 @@ pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     Ok(Loaded::Ptx(Program::new(&Module::read(&name, &content)?)))
 }
 
-/// The kernels that are asked for, or all.
+/// Returns the wanted kernels, or all.
 pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Result<Vec<String>, Error> {
     let all: Vec<String> = program.kernels().map(str::to_owned).collect();
     if asked.is_empty() {

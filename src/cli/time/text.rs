@@ -1,4 +1,4 @@
-//! A prediction for people.
+//! Formats a prediction as text.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use nvptx_ra::sass::time::processor;
 use super::KernelPredictions;
 use super::code::Code;
 
-/// All kernels.
+/// Formats all kernels.
 pub(super) fn of(said: &[KernelPredictions], codes: &[&Code], dearest: usize) -> String {
     let mut text = String::new();
     for said in said {
@@ -88,7 +88,7 @@ fn times(one: &Prediction, code: &Code) -> String {
     format!(" ({near:.1} and {far:.1} µs at {clock:.0} MHz)")
 }
 
-/// The instructions ahead of which warps spent most cycles.
+/// Formats the instructions before which warps spend most cycles.
 fn dear(text: &mut String, one: &Prediction, code: &Code, kernel: &str, dearest: usize) {
     let number = code.machine.program.function_names().position(|name| name == kernel);
     let number = if one.source == Source::Walk { Some(0) } else { number };
