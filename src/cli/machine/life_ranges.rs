@@ -1,8 +1,8 @@
 //! Parses the disassembler's table of live registers, `nvdisasm -c -plr -lrm narrow`.
 //!
-//! After each instruction, the table has a cell for each kind of register. A cell contains the number of occupied
-//! registers, and a letter for each register: `^` written, `v` read, `x` both, `:` live and not accessed. At a
-//! register's last read, the register counts together with the register that the instruction writes.
+//! After each instruction, the table has a cell for each kind of register: the number of occupied registers, and a
+//! letter for each register: `^` written, `v` read, `x` both, `:` live and not accessed. At a register's last read, the
+//! register counts together with the register that the instruction writes.
 //!
 //! The table of a large file has gigabytes, so it is parsed as a stream, function by function. Malformed lines are
 //! errors with the line's number, and no input causes a panic.
@@ -267,7 +267,7 @@ pub(super) fn section(line: &str) -> Option<&str> {
     Some(name.trim_matches('"'))
 }
 
-/// Parses `/*0010*/ @P0 MOV R1, R2 ;` into offset and text. The comment of the encoding that follows is no instruction.
+/// Parses `/*0010*/  @P0 MOV R1, R2 ;` into offset and text. The encoding's comment that follows is no instruction.
 pub(super) fn instruction(line: &str) -> Option<(u32, &str)> {
     let (offset, text) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let offset = u32::from_str_radix(offset, 16).ok().filter(|_| offset.len() >= 4)?;
@@ -275,7 +275,7 @@ pub(super) fn instruction(line: &str) -> Option<(u32, &str)> {
     text.starts_with(|c: char| c.is_ascii_uppercase() || c == '@' || c == '{').then_some((offset, text))
 }
 
-/// Parses a table's title row into cells, `// | GPR | PRED |`.
+/// Parses a table's title row into cells, `// |  GPR  | PRED |`.
 fn titles(table: &str) -> Option<Vec<Cell>> {
     let bars: Vec<usize> = table.match_indices('|').map(|(at, _)| at).collect();
     let cell = |bars: &[usize]| {
@@ -287,8 +287,7 @@ fn titles(table: &str) -> Option<Vec<Cell>> {
     cells.filter(|cells| cells.iter().any(|cell| cell.kind.is_some()))
 }
 
-/// Parses the last row of the head, `| # 0123456789012 |`, into the registers' columns, by the last digits of their
-/// numbers.
+/// Parses the head's last row, `|  # 0123456789012  |`, into the columns of registers, by their numbers' last digits.
 fn registers(table: &str, cells: &mut [Cell]) -> Option<()> {
     for cell in cells.iter_mut().filter(|cell| cell.kind.is_some()) {
         let text = table.get(cell.place.clone())?;

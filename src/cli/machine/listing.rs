@@ -27,7 +27,7 @@ pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
     functions.into_iter().map(figures).collect()
 }
 
-/// Parses a line such as `/*0010*/ @P0 LDL R1, [R2] ; /* 0x… */`.
+/// Parses a line such as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.
 pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     let (address, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let address = u32::from_str_radix(address, 16).ok().filter(|_| address.len() >= 4)?;

@@ -59,8 +59,7 @@ pub(super) struct Improved {
 pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &CachedChoice, runs: Runs) -> Result<Improved, Error> {
     let Task { invocation, input, settings, ptxas, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
-    // The cached profile may come from another machine, so its `other-name` entries are only trusted if the user allows
-    // it.
+    // The profile may come from another machine: its `other-name` entries count only if the user allows it.
     let profile = if settings.allow_uncompared { profile } else { profile.with_own_names() };
     let (profile, is_other) = settings.exclusions.apply(profile);
     let cpu = invocation.processor.as_deref().unwrap_or_default();
@@ -247,15 +246,13 @@ fn request<'a>(
     }
 }
 
-/// Returns what may be worse than stock: what the user allows, and what is allowed for a PTX module whose result is
-/// timed.
+/// Returns what may be worse than stock: what the user allows, and what is allowed if the result is timed.
 fn allowance(is_timed: bool, more_instructions: u32) -> Allowance {
     let noted = if is_timed { Allowance::TIMED } else { Allowance::default() };
     Allowance { more_instructions: noted.more_instructions.max(more_instructions), ..noted }
 }
 
-/// Returns the path of a tool of ptxas's toolkit: next to ptxas, else from the usual search. pip's packages for CUDA 12
-/// share no folder.
+/// Returns the path of a tool: next to ptxas, else from the usual search. pip's packages for CUDA 12 share no folder.
 fn beside(ptxas: &Path, name: &str) -> PathBuf {
     let beside = ptxas.with_file_name(name);
     if beside.is_file() { beside } else { ptxas::tool(name) }
@@ -267,8 +264,7 @@ fn measured(cubin: &[u8]) -> Option<PtxasReports> {
     Some(facts.map(|(name, facts)| (name, reported::by_attributes(&facts))).collect())
 }
 
-/// Computes the digest of the properties of a cubin's functions and, if it is linked later, of its interface to the
-/// linker.
+/// Computes a digest of the functions' properties and, if the cubin is linked later, of its interface to the linker.
 fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
     // This spelling is part of cache entries.
     let mut said = format!("{:?}", measured(cubin)).replace("PtxasReport {", "Real {");
@@ -295,8 +291,7 @@ fn check(before: &PtxasReports, after: &PtxasReports, changes: &[ChangedKernel])
     Ok(())
 }
 
-/// Returns an error unless an object that is linked later has the stock object's interface to the linker and needs no
-/// more resources.
+/// Returns an error unless an object for later linking has the stock object's interface and needs no more resources.
 fn check_object(stock: Option<&Relocatable>, object: &[u8]) -> Result<(), Error> {
     let Some(stock) = stock else { return Ok(()) };
     let object = relocatable::read(object).ok_or_else(|| odd("the object that ptxas made cannot be read"))?;
@@ -402,8 +397,7 @@ mod tests {
         }
     }
 
-    /// The allowed additional instructions are the larger of the user's number and the number for timed results. Fewer
-    /// warps are never allowed.
+    /// At most the larger of the user's number and the number for timed results is allowed; never fewer warps.
     #[test]
     fn more_instructions_are_allowed() {
         let of = |is_timed, more| allowance(is_timed, more).more_instructions;

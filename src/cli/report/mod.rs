@@ -1,5 +1,4 @@
-//! `nvptx-ra report`: forecasts ptxas's registers and spills for each kernel, and shows which source lines hold the
-//! registers.
+//! `nvptx-ra report`: forecasts each kernel's registers and spills, and shows which source lines hold the registers.
 
 mod baseline;
 mod code;
@@ -41,8 +40,7 @@ use slots::Slots;
 
 /// Forecast registers, spills and occupancy of each kernel, and show which lines hold the registers
 ///
-/// The forecast does not run ptxas. It counts the registers that the code needs, and uses a model of ptxas's results
-/// for thousands of kernels.
+/// The forecast does not run ptxas. It counts live registers, and uses a model of ptxas's results for many kernels.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler or functions in text form (.mfv), recognised by
@@ -107,8 +105,7 @@ pub(crate) struct Arguments {
     /// has fewer warps, and with 2 if its spills cannot be compared. A missing file is written
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Exit with 1 if a kernel is expected to spill. With --sass: if it spills, and with 2 if the machine code does not
-    /// show it
+    /// Exit with 1 if a kernel is expected to spill. With --sass: if it spills, and with 2 if that is unknown
     #[arg(long)]
     fail_on_spill: bool,
     /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
