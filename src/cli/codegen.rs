@@ -138,7 +138,7 @@ impl Settings {
     pub(crate) fn warn_of_unoptimised(&self, module: &Module<'_>, name: &str) {
         if self.level > 0 && codegen::is_unoptimised(module) {
             say!(
-                "nvptx-ra: {name} is not optimised, and is taken as it stands; clang's -O3 without -disable-llvm-passes optimises it"
+                "nvptx-ra: {name} is compiled without optimisations; clang's -O3 without -disable-llvm-passes optimises it"
             );
         }
     }
@@ -245,9 +245,8 @@ fn does_not_compile(name: &str, cpu: &str) -> String {
 pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module<'c>, Error> {
     // llc's name for the module, because the name may reach the output.
     let name = if input::is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
-    let invalid = |message: String| {
-        Error::new(ErrorKind::View, message, "the input must be LLVM IR of this LLVM or an older one")
-    };
+    let invalid =
+        |message: String| Error::new(ErrorKind::View, message, "use LLVM IR of this LLVM version or an older one");
     let module = codegen::parse_ir(context, content, &name).map_err(invalid)?;
     let triple = module.get_triple();
     match triple.as_str().to_string_lossy().as_ref() {
@@ -261,7 +260,7 @@ pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Re
     }
     module.verify().map_err(|message| {
         let problem = format!("{name}: not valid: {}", message.to_string().trim());
-        Error::new(ErrorKind::View, problem, "the IR breaks LLVM's rules; report that to the tool that made it")
+        Error::new(ErrorKind::View, problem, "report the invalid IR to the tool that made it")
     })?;
     Ok(module)
 }

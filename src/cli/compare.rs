@@ -188,7 +188,7 @@ fn as_text(comparison: &Comparison, hazards: &Hazards, loaded: [&Loaded; 2]) -> 
     }
     for (executed, which) in comparison.executed.iter().flatten().zip(["first", "second"]) {
         let Executed { instructions, local, .. } = executed;
-        _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
+        _ = writeln!(text, "  {which}: {instructions} warp instructions executed, {local} access local memory");
     }
     for (hazards, which) in hazards.iter().zip(["first", "second"]) {
         for hazard in hazards {
@@ -204,7 +204,7 @@ fn as_text(comparison: &Comparison, hazards: &Hazards, loaded: [&Loaded; 2]) -> 
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
         _ = writeln!(text, "  {which}: {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
         for (name, count) in side.hashed() {
-            _ = writeln!(text, "  {which}: hashed {name}, run {count} times by warps");
+            _ = writeln!(text, "  {which}: hashed {name}, executed {count} times by warps");
         }
     }
     text

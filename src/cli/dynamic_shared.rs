@@ -30,8 +30,8 @@ impl FromStr for Bytes {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         text.parse().map(Self).map_err(|_| {
-            let problem = format!("'{text}' is no number of bytes");
-            Error::new(ErrorKind::Option, problem, "say --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
+            let problem = format!("'{text}' is not a number of bytes");
+            Error::new(ErrorKind::Option, problem, "write --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
         })
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn errors() {
         let error = "dot=48k".parse::<DynamicShared>().expect_err("is no number").to_string();
-        assert!(error.contains("'48k' is no number of bytes") && error.contains("KERNEL=49152"), "{error}");
+        assert!(error.contains("'48k' is not a number of bytes") && error.contains("KERNEL=49152"), "{error}");
         assert!("-1".parse::<DynamicShared>().is_err());
         let kernels = ["dot", "softmax"].into_iter();
         assert_eq!(check("--dynamic-shared", &said(&["8", "max=16"]), kernels.clone(), "m.ll"), Ok(()));

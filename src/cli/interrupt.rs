@@ -50,9 +50,8 @@ pub(crate) fn watch() -> Result<(), Error> {
             std::thread::spawn(move || end_behind(PATIENCE, last_words));
         }
     };
-    ctrlc::set_handler(note).map_err(|error| {
-        Error::pass(format!("interruptions cannot be watched for: {error}"), "see the system's limits")
-    })
+    ctrlc::set_handler(note)
+        .map_err(|error| Error::pass(format!("interruptions cannot be handled: {error}"), "check the system's limits"))
 }
 
 /// Makes an interruption end the program, after this line, if the work has not ended in order within [`PATIENCE`]. An

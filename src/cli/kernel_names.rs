@@ -78,7 +78,7 @@ pub(crate) fn check<'a>(
         return Ok(());
     }
     let problem = format!("{option}: {input} has no kernel whose name contains '{part}'");
-    Err(Error::new(ErrorKind::Option, problem, "name a part of one that it has"))
+    Err(Error::new(ErrorKind::Option, problem, "give a part of an existing kernel's name"))
 }
 
 /// Checks all parts of `--kernel`.

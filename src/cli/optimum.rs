@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     functions::for_each(path, input.reader, print, &mut |_| {})?;
     if is_empty {
         let problem = format!("{}: no function", input::name(path));
-        return Err(Error::new(ErrorKind::View, problem, "docs/mfv.md has the text form"));
+        return Err(Error::new(ErrorKind::View, problem, "see docs/mfv.md for the text form"));
     }
     Ok(ExitCode::SUCCESS)
 }

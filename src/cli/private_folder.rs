@@ -45,13 +45,13 @@ fn fault(found: &Metadata, user: u32) -> Option<(String, &'static str)> {
         return Some(("it is a symbolic link".into(), "name the folder itself"));
     }
     if !found.is_dir() {
-        return Some(("it is not a folder".into(), "name a folder, or a path where there is nothing yet"));
+        return Some(("it is not a folder".into(), "name a folder, or a path that does not exist yet"));
     }
     if found.uid() != user {
         return Some((format!("user {} owns it, not user {user}", found.uid()), "name a folder of your own"));
     }
     let mode = found.mode() & 0o7777;
-    (mode & OTHERS_WRITE != 0).then(|| (format!("others may write to it (mode {mode:04o})"), "chmod 700 it"))
+    (mode & OTHERS_WRITE != 0).then(|| (format!("other users can write to it (mode {mode:04o})"), "chmod 700 it"))
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
             fs::set_permissions(path("own"), fs::Permissions::from_mode(mode)).expect("it is ours");
             assert_eq!(open(&path("own")).is_ok(), is_safe, "{mode:o}");
         }
-        assert!(refusal(&path("own")).ends_with("others may write to it (mode 1777)"));
+        assert!(refusal(&path("own")).ends_with("other users can write to it (mode 1777)"));
     }
 
     /// Another user's folder is refused, to root too.

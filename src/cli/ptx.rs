@@ -127,7 +127,7 @@ fn replay(
     if profile.cpu != target {
         let made_for = &profile.cpu;
         say!(
-            "nvptx-ra: {}: made for {made_for}, and this is {target}: every function keeps its text; {again}",
+            "nvptx-ra: {}: made for {made_for}, and this is {target}: every function stays unchanged; {again}",
             path.display()
         );
         profile.functions.clear();
@@ -135,7 +135,7 @@ fn replay(
     let (output, unfit) = replay_linked(name, content, others, &profile, options, target)?;
     let newest = PtxVersion::SMEM_SPILLING.0;
     let newer = format!("{again} without it, or make PTX of version {}.{}", newest / 10, newest % 10);
-    let fate = ["keeps its text", "keep their text"];
+    let fate = ["stays unchanged", "stay unchanged"];
     let has_chosen = output.text != content;
     if let Some(warning) = profile.warning(has_chosen, &unfit, fate, again, &newer) {
         say!("nvptx-ra: {}: {warning}", path.display());

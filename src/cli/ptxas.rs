@@ -174,9 +174,8 @@ pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
     if known.is_empty() || known.contains(&cpu) {
         return Ok(());
     }
-    let problem = format!("{}: processor '{cpu}' is not known to this ptxas", ptxas.display());
-    let remedy =
-        format!("it knows {}; name one of them by --cpu, or use the ptxas of another CUDA toolkit", known.join(", "));
+    let problem = format!("{}: this ptxas does not support processor '{cpu}'", ptxas.display());
+    let remedy = format!("set --cpu to one of {}, or use the ptxas of another CUDA toolkit", known.join(", "));
     Err(Error::new(ErrorKind::Option, problem, remedy))
 }
 

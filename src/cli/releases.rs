@@ -52,7 +52,7 @@ impl FromStr for Release {
         };
         release
             .filter(|release| release.toolkit[0] >= 12)
-            .ok_or_else(|| format!("'{text}' is no release: write 12.8 or 12.8.93; there are wheels from 12.0 on"))
+            .ok_or_else(|| format!("'{text}' is not a release: write 12.8 or 12.8.93, from 12.0 on"))
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn ptxas(version: &str, may_download: bool) -> Result<PathBuf, Error>
     })?;
     let folder = folder(&|name| std::env::var_os(name)).ok_or_else(|| {
         let problem = "there is no folder for releases of ptxas: neither XDG_CACHE_HOME nor HOME is set";
-        Error::new(ErrorKind::File, problem, format!("set {FOLDER} to one"))
+        Error::new(ErrorKind::File, problem, format!("set {FOLDER} to a folder"))
     })?;
     Releases { folder, python: "python3".into() }.ptxas(release, may_download)
 }
@@ -148,18 +148,18 @@ impl Releases {
         if !may_download {
             let problem = format!("ptxas {release} is not in {}", folder.display());
             let remedy = format!(
-                "with --download it is fetched from PyPI ({}); or name the program with --ptxas",
+                "add --download to fetch it from PyPI ({}), or name the program with --ptxas",
                 release.requirement()
             );
             return Err(Error::new(ErrorKind::File, problem, remedy));
         }
         let new = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder);
         let new = new.map_err(|error| Error::file(&folder, &error))?;
-        say!("nvptx-ra: ptxas {release} is downloaded: {}", release.requirement());
+        say!("nvptx-ra: downloading ptxas {release}: {}", release.requirement());
         self.download(release, &folder, new.path())?;
         match newest(new.path(), build) {
             Some(wheel) => self.unpack(release, &folder, &new.path().join(wheel)),
-            None => Err(by_hand(release, &folder, "pip has brought no wheel of it")),
+            None => Err(by_hand(release, &folder, "pip downloaded no wheel")),
         }
     }
 
@@ -206,7 +206,7 @@ impl Releases {
         output.map_err(|error| {
             let name = self.python.to_string_lossy();
             match error.kind() {
-                IoErrorKind::NotFound => format!("there is no {name}, whose pip downloads it"),
+                IoErrorKind::NotFound => format!("{name}, whose pip downloads it, is not there"),
                 _ => format!("{name}: {error}"),
             }
         })
@@ -240,7 +240,7 @@ fn by_hand(release: Release, folder: &Path, problem: &str) -> Error {
         package.replace('-', "_"),
         folder.display()
     );
-    Error::new(ErrorKind::File, format!("ptxas {release} cannot be had: {problem}"), remedy)
+    Error::new(ErrorKind::File, format!("ptxas {release} is not available: {problem}"), remedy)
 }
 
 #[cfg(test)]

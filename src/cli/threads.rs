@@ -28,8 +28,8 @@ impl FromStr for Count {
     fn from_str(text: &str) -> Result<Self, Error> {
         let count = text.parse().ok().filter(|count| (1..=MAX_THREADS_PER_BLOCK).contains(count));
         count.map(Self).ok_or_else(|| {
-            let problem = format!("'{text}' is no number of threads from 1 to {MAX_THREADS_PER_BLOCK}");
-            Error::new(ErrorKind::Option, problem, "say --threads 256, or --threads KERNEL=256")
+            let problem = format!("'{text}' is not a number of threads from 1 to {MAX_THREADS_PER_BLOCK}");
+            Error::new(ErrorKind::Option, problem, "write --threads 256, or --threads KERNEL=256")
         })
     }
 }
@@ -46,7 +46,7 @@ mod tests {
         }
         for text in ["0", "1025", "-1", "many", ""] {
             let error = format!("dot={text}").parse::<Threads>().expect_err("is none").to_string();
-            assert!(error.contains(&format!("'{text}' is no number of threads from 1 to 1024")), "{error}");
+            assert!(error.contains(&format!("'{text}' is not a number of threads from 1 to 1024")), "{error}");
             assert!(error.contains("--threads KERNEL=256"), "{error}");
         }
     }

@@ -146,7 +146,7 @@ fn functions_of_ptx(
     for body in module.bodies() {
         match module.view(body) {
             Ok(view) => each(view.function, view.classification)?,
-            Err(reason) => say!("nvptx-ra: {name}: '{}' is left out: {reason}", body.name(module.file())),
+            Err(reason) => say!("nvptx-ra: {name}: '{}' is skipped: {reason}", body.name(module.file())),
         }
     }
     Ok(())

@@ -177,11 +177,11 @@ fn nothing_in(arguments: &Arguments) -> Error {
     let inputs = inputs.join(", ");
     match &arguments.function {
         Some(name) => {
-            let problem = format!("--function {name}: there is none in {inputs}");
-            Error::new(ErrorKind::Option, problem, "name one of those that are printed without it")
+            let problem = format!("--function {name}: not found in {inputs}");
+            Error::new(ErrorKind::Option, problem, "leave out --function to see all names")
         }
         None => {
-            let remedy = "docs/mfv.md and docs/allocation.md have the text forms";
+            let remedy = "see docs/mfv.md and docs/allocation.md for the text forms";
             Error::new(ErrorKind::View, format!("{inputs}: no function and no allocation problem"), remedy)
         }
     }

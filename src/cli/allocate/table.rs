@@ -128,7 +128,7 @@ pub(super) fn remark(problem: &Problem, allocator: &str, statistics: &Allocation
     let AllocationStatistics { too_many_edges, spilled_before, .. } = statistics;
     let instead = match spilled_before {
         _ if *too_many_edges == 0 => return None,
-        0 => "the greedy allocator took over, because nothing may be spilled".to_owned(),
+        0 => "the greedy allocator was used instead, because nothing may be spilled".to_owned(),
         count => format!("{count} live ranges were spilled before it was built"),
     };
     Some(format!(

@@ -53,7 +53,7 @@ struct ReportLine {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if std::env::var_os("NVPTX_RA_SECONDS").is_some_and(|value| !value.is_empty()) {
         say!(
-            "nvptx-ra: NVPTX_RA_SECONDS is set: a search that it cuts short may find something else in each run; unset it"
+            "nvptx-ra: NVPTX_RA_SECONDS is set: a search that ends early may have another result in each run; unset it"
         );
     }
     let mut runs = Runs { test: &arguments.test, folder: Folder::new("bisect")?, count: 0 };
@@ -76,21 +76,19 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
         return Ok(Verdict::Nothing("TEST fails with NVPTX_RA=off, too: nvptx-ra is not the cause"));
     }
     let report = runs.folder.path("report");
-    let is_failing = runs.fails("as always", &[("NVPTX_RA_REPORT", report.clone().into())], None)?;
+    let is_failing = runs.fails("with nvptx-ra", &[("NVPTX_RA_REPORT", report.clone().into())], None)?;
     let changed = read_report(&report)?;
     if !is_failing {
-        return Ok(Verdict::Nothing("TEST passes as always, too: there is nothing to look for"));
+        return Ok(Verdict::Nothing("TEST passes with nvptx-ra, too: there is no failure to find"));
     }
     if changed.is_empty() {
         return Ok(Verdict::Nothing(
-            "TEST fails, but no kernel was changed in ptxas's place. Either TEST has not built anew, or the plugin for LLVM \
-             makes the difference, or TEST fails by chance",
+            "TEST fails, but the ptxas wrapper changed no kernel. Either TEST has not built from scratch, or the LLVM plugin causes the failure, or TEST fails at random",
         ));
     }
-    if runs.fails("with all kernels as they are", &[], Some(exclusions::ALL))? {
+    if runs.fails("with all kernels unchanged", &[], Some(exclusions::ALL))? {
         return Ok(Verdict::Nothing(
-            "TEST fails with all kernels as they are, but not with NVPTX_RA=off: either the plugin for LLVM makes the \
-             difference, or TEST fails by chance",
+            "TEST fails with all kernels unchanged, but not with NVPTX_RA=off: either the LLVM plugin causes the failure, or TEST fails at random",
         ));
     }
     let culprits = minimal(&changed, |parts: &[ChangedFunction]| {
@@ -102,9 +100,8 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
     let is_culprit = |one: &ChangedFunction| culprits.iter().any(|culprit| culprit.entry == one.entry);
     let others: String = changed.iter().filter(|one| !is_culprit(one)).map(|one| one.line(&[])).collect();
     let mut text = match culprits.len() {
-        1 => "TEST fails if this kernel is changed and all others stay as they are:\n".to_owned(),
-        _ => "TEST fails if these kernels are changed and all others stay as they are, and needs each of them:\n"
-            .to_owned(),
+        1 => "TEST fails if this kernel is changed and all others are not:\n".to_owned(),
+        _ => "TEST fails if these kernels are changed and all others are not; each of them is necessary:\n".to_owned(),
     };
     for culprit in &culprits {
         let all = exclusions::choices(&culprit.entry);
@@ -119,16 +116,16 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
         _ = writeln!(text, "\n  kernel   {name}\n  file     {place}\n  choices  {}", needed.join(" "));
     }
     let left_out: String = culprits.iter().map(|culprit| culprit.line(&[])).collect();
-    text += match runs.fails("with all kernels changed but the culprit", &[], Some(&left_out))? {
-        false => "\nTEST passes if only what is named here stays as it is.",
-        true => "\nTEST fails if only what is named here stays as it is: another kernel makes it fail, too.",
+    text += match runs.fails("with all kernels changed except the culprit", &[], Some(&left_out))? {
+        false => "\nTEST passes if all other kernels are changed.",
+        true => "\nTEST fails if all other kernels are changed: another kernel causes the failure, too.",
     };
-    text += "\nA line of a file that NVPTX_RA_UNCHANGED names, by a path with a slash in it, leaves the kernel as it is:\n\n";
+    text += "\nTo leave the kernel unchanged, write this line into a file, and set NVPTX_RA_UNCHANGED to the file's path, with a slash:\n\n";
     culprits.iter().for_each(|culprit| text += &format!("  {}", culprit.line(&[])));
     let names: Vec<&str> = culprits.iter().map(|culprit| culprit.entry.name.as_str()).collect();
     _ = writeln!(
         text,
-        "\nNVPTX_RA_UNCHANGED={} does so for all code of that name. Please report it, with the PTX.",
+        "\nNVPTX_RA_UNCHANGED={} leaves all code of that name unchanged. Please report the failure, with the PTX.",
         names[0]
     );
     Ok(Verdict::Found(text))

@@ -89,7 +89,7 @@ impl Cache {
         let failed = |error: io::Error| Error::file(&self.folder, &error);
         let Some(mut locked_cache) = LockedCache::lock(&self.folder, PATIENCE).map_err(failed)? else {
             let problem = format!("{}: another process holds the lock", self.folder.display());
-            return Err(Error::new(ErrorKind::File, problem, "end the process that does"));
+            return Err(Error::new(ErrorKind::File, problem, "end that process"));
         };
         locked_cache.clear().map_err(failed)
     }
@@ -112,19 +112,19 @@ impl Cache {
     /// The entry is not stored, for example because the disk is full or the entry exceeds the bound. Only time is lost.
     pub(crate) fn put<T: Serialize>(&self, key: &Key, entry: &T) -> Result<(), Error> {
         let not_kept = |problem: &str, remedy: &str| {
-            let problem = format!("{}: an entry is not kept: {problem}", self.folder.display());
+            let problem = format!("{}: an entry is not stored: {problem}", self.folder.display());
             Error::new(ErrorKind::File, problem, remedy)
         };
         let content = serde_json::to_vec(entry).map_err(|error| Error::internal(error, None))?;
         let sealed = sealed::seal(key, &content);
         let needed = locked_cache::space(sealed.len() as u64);
         if needed > self.bound {
-            let problem = format!("it takes {needed} bytes, and all entries together may take {}", self.bound);
-            return Err(not_kept(&problem, "allow the cache more"));
+            let problem = format!("it needs {needed} bytes, and the whole cache may have {}", self.bound);
+            return Err(not_kept(&problem, "allow a larger cache"));
         }
         let failed = |error: io::Error| not_kept(&error.to_string(), "check the space and the permissions");
         let Some(mut locked_cache) = LockedCache::lock(&self.folder, PATIENCE).map_err(failed)? else {
-            return Err(not_kept("another process holds the lock", "end the process that does"));
+            return Err(not_kept("another process holds the lock", "end that process"));
         };
         locked_cache.write(&self.path(key), &sealed, self.bound).map_err(failed)
     }

@@ -175,7 +175,7 @@ fn entries_that_cannot_be_kept() {
     assert!(too_large.problem.contains("may take 4095"), "{too_large}");
     fs::create_dir(cache.path(&key(1))).expect("there is space");
     let in_the_way = cache.put(&key(1), &1).expect_err("a folder is in the way");
-    assert!(in_the_way.problem.contains("an entry is not kept"), "{in_the_way}");
+    assert!(in_the_way.problem.contains("an entry is not stored"), "{in_the_way}");
     assert_eq!(cache.get::<u64>(&key(1)), None);
     assert_eq!(files(&cache).len(), 1, "nothing half-written stays");
     fs::remove_dir_all(&cache.folder).expect("it is ours");
@@ -190,7 +190,7 @@ fn a_full_disk() {
     if let Some(folder) = part() {
         let cache = Cache::open(folder.as_ref(), PLENTY).expect("it is there");
         let error = cache.put(&key(1), &vec![7_u64; 1 << 20]).expect_err("no file becomes so long");
-        assert!(error.problem.contains("an entry is not kept"), "{error}");
+        assert!(error.problem.contains("an entry is not stored"), "{error}");
         assert_eq!(cache.get::<Vec<u64>>(&key(1)), None);
         cache.put(&key(2), &answer(2)).expect("a small one has room");
         return;

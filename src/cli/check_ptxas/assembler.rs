@@ -121,8 +121,8 @@ fn no_release(program: &Path) -> Error {
     match Command::new(program).arg("--version").output() {
         Err(error) => cannot_start(program, &error),
         Ok(_) => {
-            let problem = format!("{} does not say which release it is", program.display());
-            Error::new(ErrorKind::File, problem, "name a ptxas of NVIDIA's")
+            let problem = format!("{} does not report its release", program.display());
+            Error::new(ErrorKind::File, problem, "name NVIDIA's ptxas")
         }
     }
 }

@@ -110,8 +110,8 @@ pub(super) fn reported(
     };
     let source = String::from_utf8_lossy(bytes).into_owned();
     let Some(first) = alone(&source, text, counterexample, &question) else {
-        let problem = "the difference does not show in a launch that stands alone";
-        return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the text as it is"));
+        let problem = "the difference does not occur in a self-contained launch";
+        return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the PTX unreduced"));
     };
     // The bound is lowered only for differences of values: detecting an endless loop takes many more instructions than
     // a run that ends.
@@ -123,11 +123,11 @@ pub(super) fn reported(
     let less = LESS.into_iter().filter(|_| wrong.optimises()).map(|level| wrong.with(level));
     let others = assemblers.iter().filter(|other| *other != wrong).cloned().chain(less);
     question.right = others.filter(|other| question.is_right(&first, other)).collect();
-    log::info!("kernel {}: {} instructions, to be made smaller", kernel.name, first.instructions());
+    log::info!("kernel {}: {} instructions, to be reduced", kernel.name, first.instructions());
     let small = reduce(first.clone(), &kernel.name, &mut |candidate| question.is_shown(candidate));
     let Some(counterexample) = question.counterexample(&small) else {
-        let problem = "the smaller text does not show the difference";
-        return Err(Error::new(ErrorKind::Internal, problem, "report the text as it is"));
+        let problem = "the reduced PTX does not show the difference";
+        return Err(Error::new(ErrorKind::Internal, problem, "report the PTX unreduced"));
     };
     let further = question.right.iter().filter(|right| !assemblers.contains(right));
     let others = assemblers.iter().filter(|other| *other != wrong).chain(further);

@@ -77,7 +77,7 @@ impl Built {
         }
         let bytes = std::fs::read(&cubin).map_err(|error| file(&cubin, error))?;
         let code = Code::of_cubin(&bytes, toolchain.name.clone());
-        let code = code.map_err(|error| format!("it takes the disassembler to read it: {}", error.problem));
+        let code = code.map_err(|error| format!("only the disassembler can read it: {}", error.problem));
         let sass = machine_code::read(&bytes).unwrap_or_default().into_iter();
         Ok(Self {
             code: code.map(|code| Code { ptx: Some(Arc::clone(program)), ..code }),

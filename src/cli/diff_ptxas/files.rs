@@ -16,7 +16,7 @@ pub(super) fn all(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         let before = files.len();
         below(input, &mut files)?;
         if files.len() == before {
-            let problem = format!("{}: no file below it ends in .ptx", input.display());
+            let problem = format!("{}: no file in this folder ends in .ptx", input.display());
             return Err(Error::new(ErrorKind::File, problem, "name a folder with PTX, or files"));
         }
     }
@@ -60,6 +60,6 @@ mod tests {
         assert_eq!(found, ["c.txt", "b/deep/y.ptx", "b/z.ptx", "a.ptx"].map(path));
         fs::create_dir(path("none")).expect("there is space");
         let error = all(&[path("none")]).expect_err("nothing is in it").to_string();
-        assert!(error.contains("no file below it ends in .ptx"), "{error}");
+        assert!(error.contains("no file in this folder ends in .ptx"), "{error}");
     }
 }

@@ -95,7 +95,7 @@ struct Report {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !(0.0..=1_000.0).contains(&arguments.tolerance) {
-        let problem = format!("--tolerance {}: it is no percentage", arguments.tolerance);
+        let problem = format!("--tolerance {}: it is not a percentage", arguments.tolerance);
         return Err(Error::new(ErrorKind::Option, problem, "give a number from 0 to 1000"));
     }
     let toolchains = toolchain::both(&arguments.release, &arguments.ptxas, arguments.download)?;

@@ -130,7 +130,7 @@ impl Compared<'_> {
 
     fn meaning(&self, built: &Built, name: &str, dynamic_shared: u32) -> Meaning {
         if self.steps == 0 {
-            return Meaning::NotComparable("nothing is run, by --steps 0".into());
+            return Meaning::NotComparable("--steps 0 runs nothing".into());
         }
         let code = match &built.code {
             Ok(code) => code,

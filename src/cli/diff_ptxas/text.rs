@@ -72,7 +72,11 @@ fn refused(text: &mut String, report: &Report) {
     let lowered: Vec<_> = report.files.iter().filter_map(|file| Some((file, file.version?))).collect();
     if let Some((file, (major, minor))) = lowered.first() {
         let files = counted(lowered.len(), "file");
-        _ = writeln!(text, "{files} of a newer PTX, as {}: both got it as .version {major}.{minor}", file.file);
+        _ = writeln!(
+            text,
+            "{files} with a newer PTX version, such as {}: both ptxas got .version {major}.{minor}",
+            file.file
+        );
     }
     for file in &report.files {
         for (toolchain, failure) in report.toolchains.iter().zip(&file.failures) {
@@ -105,7 +109,7 @@ fn not_comparable(text: &mut String, kernels: &[(&FilePair, &Kernel)]) {
     }
     if reasons.len() > SHOWN_REASONS {
         let rest: usize = reasons[SHOWN_REASONS..].iter().map(|(_, of)| of.len()).sum();
-        _ = writeln!(text, "  {rest:>4}  for {} other reasons: --format json has them", reasons.len() - SHOWN_REASONS);
+        _ = writeln!(text, "  {rest:>4}  for {} other reasons: see --format json", reasons.len() - SHOWN_REASONS);
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn both(named: &[String], programs: &[PathBuf], may_download: bool) -
     let count = named.len() + programs.len();
     if count != 2 {
         let problem = format!("two ptxas are compared, and {count} are given");
-        return Err(Error::new(ErrorKind::Option, problem, "say --release 12.8,13.5, or --ptxas OLD --ptxas NEW"));
+        return Err(Error::new(ErrorKind::Option, problem, "give --release 12.8,13.5, or --ptxas OLD --ptxas NEW"));
     }
     let of_releases = named.iter().map(|release| releases::ptxas(release, may_download));
     let of_programs = programs.iter().map(|path| {
@@ -31,7 +31,7 @@ pub(super) fn both(named: &[String], programs: &[PathBuf], may_download: bool) -
         all.push(Toolchain { name, ptxas });
     }
     let both: Result<[Toolchain; 2], _> = all.try_into();
-    let mut both = both.map_err(|_| Error::internal("there are not two ptxas", None))?;
+    let mut both = both.map_err(|_| Error::internal("two ptxas are needed", None))?;
     if both[0].name == both[1].name {
         both.iter_mut().for_each(|one| one.name = path_of(&one.ptxas));
     }

@@ -54,7 +54,7 @@ fn table(
         })
     };
     run(nvdisasm, &["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
-        let remedy = "the forms of CUDA 12.8 to 13.5 are known; use the nvdisasm of one of these";
+        let remedy = "use the nvdisasm of CUDA 12.8 to 13.5";
         Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
     })
 }
@@ -115,7 +115,7 @@ fn run<T>(
     let words = if words.trim().is_empty() { status.to_string() } else { shortened(words.trim()) };
     let refused = || format!("nvdisasm refuses it: {words}");
     let problem = crash("nvdisasm", status).unwrap_or_else(refused);
-    Err(Error::pass(format!("{name}: {problem}"), "the file may be cut or damaged; build it again"))
+    Err(Error::pass(format!("{name}: {problem}"), "build the file again, because it may be truncated or damaged"))
 }
 
 /// Remedy for a missing program.
@@ -153,6 +153,6 @@ pub(crate) fn extract(file: &Path, name: &str, folder: &Path) -> Result<Vec<Path
     let crash = crash("cuobjdump", output.status).map_or(String::new(), |crash| crash + "; ");
     let words = shortened((crash + String::from_utf8_lossy(&output.stderr).trim()).trim_end_matches("; "));
     let words = if words.is_empty() { String::new() } else { format!(": {words}") };
-    let problem = format!("{name}: it holds no machine code for a GPU that cuobjdump finds{words}");
-    Err(Error::pass(problem, "give a cubin, or a file that was linked with one; PTX alone can be given as it is"))
+    let problem = format!("{name}: cuobjdump finds no machine code for a GPU{words}");
+    Err(Error::pass(problem, "give a cubin, a file that was linked with one, or PTX"))
 }

@@ -208,9 +208,9 @@ pub(crate) fn for_each<E: From<String>>(
         let problem = |what: &str| E::from(format!("line {number}: {what}"));
         if line[..at].trim().is_empty() && function.rows.is_empty() {
             if in_head && cells.is_empty() {
-                cells = titles(table).ok_or_else(|| problem("the table's kinds of registers are not known"))?;
+                cells = titles(table).ok_or_else(|| problem("the table has no known kinds of registers"))?;
             } else if table.contains('#') {
-                registers(table, &mut cells).ok_or_else(|| problem("the table's registers are not known"))?;
+                registers(table, &mut cells).ok_or_else(|| problem("the table's registers are not numbered from 0"))?;
                 for cell in &cells {
                     if let Some(kind) = cell.kind {
                         function.columns[kind as usize] = cell.columns;

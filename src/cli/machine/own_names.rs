@@ -36,7 +36,7 @@ pub(crate) fn put_back(cubin: &[u8], others: &[OtherName]) -> Result<Vec<u8>, St
     }
     match others.iter().find(|other| places(&bytes, other.name.as_bytes()).next().is_some()) {
         None => Ok(bytes),
-        Some(other) => Err(format!("the machine code has the name {} beside its tables of names", other.name)),
+        Some(other) => Err(format!("the machine code has the name {} outside its string tables", other.name)),
     }
 }
 

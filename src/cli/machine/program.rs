@@ -56,7 +56,7 @@ impl Loaded {
 /// The file is no cubin, or the disassembler cannot read it.
 pub(crate) fn program(bytes: &[u8], name: &str, approximation: Approximation) -> Result<Loaded, Error> {
     let cubin = Cubin::read(bytes)
-        .ok_or_else(|| Error::pass(format!("{name}: it is cut or damaged"), "build the file again"))?;
+        .ok_or_else(|| Error::pass(format!("{name}: it is truncated or damaged"), "build the file again"))?;
     let disassemble = || {
         log::debug!("{name}: it has instructions that only the disassembler knows");
         let copy = tempfile::NamedTempFile::new().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;

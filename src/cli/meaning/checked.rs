@@ -201,7 +201,7 @@ impl Counterexample {
             }
             Differing::End { endless, reason, steps } => {
                 let (endless, other) = (SIDES[*endless % 2], SIDES[(endless + 1) % 2]);
-                _ = write!(text, "{endless} does not end: {reason}; {other} ends after {steps} instructions of warps");
+                _ = write!(text, "{endless} does not end: {reason}; {other} ends after {steps} warp instructions");
             }
         }
         let [grid, block] = shape.map(|sizes| sizes.map(|size| size.to_string()).join(","));

@@ -118,13 +118,13 @@ pub(super) fn expand(
         match &argument {
             ParsedArgument::Option { row, value: Some(value), .. } if is_file(row) => {
                 if depth == DEEPEST {
-                    return Err(UnreadableArguments("files of options name each other".into()));
+                    return Err(UnreadableArguments("options files include each other".into()));
                 }
                 for name in list(value)? {
                     let bytes = (sources.open)(Path::new(&name))
                         .map_err(|error| UnreadableArguments(format!("{name}: {error}")))?;
                     let text =
-                        String::from_utf8(bytes).map_err(|_| UnreadableArguments(format!("{name} is no text")))?;
+                        String::from_utf8(bytes).map_err(|_| UnreadableArguments(format!("{name} is not UTF-8")))?;
                     expanded.extend(expand(read(&split(&text)?, sources)?, is_file, sources, depth + 1)?);
                 }
             }
@@ -148,7 +148,7 @@ fn split(text: &str) -> Result<Vec<String>, UnreadableArguments> {
                 argument.get_or_insert_default();
             }
             '\\' if is_quoted => {
-                return Err(UnreadableArguments("a file of options has a backslash between quotation marks".into()));
+                return Err(UnreadableArguments("an options file has a backslash between quotation marks".into()));
             }
             '\\' => argument.get_or_insert_default().extend(letters.next()),
             _ if letter.is_whitespace() && !is_quoted => arguments.extend(argument.take()),
@@ -156,7 +156,7 @@ fn split(text: &str) -> Result<Vec<String>, UnreadableArguments> {
         }
     }
     if is_quoted {
-        return Err(UnreadableArguments("a file of options ends between quotation marks".into()));
+        return Err(UnreadableArguments("an options file ends between quotation marks".into()));
     }
     arguments.extend(argument);
     Ok(arguments)

@@ -33,7 +33,7 @@ pub(super) fn assemble(invocation: &Invocation, ptxas: &RealPtxas, ptx: &[u8], r
     let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&ptxas.path, &error))?;
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();
     if let Some(failure) = Failure::of(done.status, &messages) {
-        return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));
+        return Err(Error::pass(failure.about("the result"), "the unchanged result stays"));
     }
     let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
     let named = |problem: String| Error::pass(problem, "the unchanged result stays");

@@ -30,11 +30,11 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     }
     let profile = task.profile.as_deref();
     if profile.is_some_and(profiles::says_nothing) {
-        task.settings.note("nothing is better, by the profile of the text");
+        task.settings.note("no variant is better, by the profile of the file");
         return as_it_is(task);
     }
     if !task.may_get_better() && task.settings.record.is_none() {
-        task.settings.note(&format!("ptxas runs alone: {}, and the text has no profile", task.settings.why_not()));
+        task.settings.note(&format!("ptxas runs alone: {}, and the file has no profile", task.settings.why_not()));
         return as_it_is(task);
     }
     let place = task.place.as_ref().filter(|_| task.may_get_better());
@@ -134,7 +134,7 @@ fn record(task: &Task<'_>, stock_result: &StockResult) {
 /// Logs for each kernel that stays stock the reason that the search found. Entries of earlier versions have no reasons.
 fn say_left(task: &Task<'_>, entry: &Entry) {
     if entry.choice.is_none() && entry.left.is_empty() {
-        task.settings.note("nothing is better, by the cache");
+        task.settings.note("no variant is better, by the cache");
     }
     entry.left.iter().for_each(|left| task.settings.note(&format!("{}; by the cache", line_of(left))));
 }

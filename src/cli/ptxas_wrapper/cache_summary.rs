@@ -121,7 +121,7 @@ fn list(entries: &[Entry], size: &CacheSize<'_>) -> String {
         text,
         "{} searched{}: {} better, {} with more warps; {stored} → {now} bytes spilled; {:.1} s of searches",
         counted(gain.kernels - gain.known, "kernel"),
-        if gain.known > 0 { format!(", {} known by their texts", gain.known) } else { String::new() },
+        if gain.known > 0 { format!(", {} known from earlier searches", gain.known) } else { String::new() },
         gain.better,
         gain.more_warps,
         gain.milliseconds as f64 / 1000.0,
@@ -129,8 +129,8 @@ fn list(entries: &[Entry], size: &CacheSize<'_>) -> String {
     if gain.nameless > 0 {
         _ = writeln!(
             text,
-            "{} of an earlier version, which has not kept names of kernels",
-            counted(gain.nameless, "text")
+            "{} of an earlier version, which did not store names of kernels",
+            counted(gain.nameless, "file")
         );
     }
     text + &size.text()
@@ -264,8 +264,8 @@ mod tests {
             kept    sm_90      a.ptx  16             32       1,500         no better\n\
             kept    sm_90      a.ptx                                        no better\n\
             \n\
-            1 kernel searched, 1 known by their texts: 1 better, 1 with more warps; 216 → 16 bytes spilled; 2.5 s of searches\n\
-            1 text of an earlier version, which has not kept names of kernels\n\
+            1 kernel searched, 1 known from earlier searches: 1 better, 1 with more warps; 216 → 16 bytes spilled; 2.5 s of searches\n\
+            1 file of an earlier version, which did not store names of kernels\n\
             /c: 2 files, 8,192 of at most 1,073,741,824 bytes\n";
         assert_eq!(text, expected);
         let json = list_as_json(&entries(), &size);

@@ -70,7 +70,7 @@ pub(super) fn say(task: &Task<'_>, checked: &Checked) {
         task.settings.note(&format!("{name}: checked: {meaning}{place}"));
         if meaning.is_different() {
             say!(
-                "nvptx-ra: warning: {}: the machine code of kernel '{name}' does not compute what its PTX says: {}{place}",
+                "nvptx-ra: warning: {}: the machine code of kernel '{name}' computes something else than its PTX: {}{place}",
                 task.input.name(),
                 meaning.reason()
             );
@@ -82,7 +82,7 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
     let name = task.input.name();
     let text = Text::read(&name, &task.input.text)?;
     // The disassembler takes longer than ptxas, so it is not run here.
-    let unknown = |reason: &str| Error::pass(reason, "nvptx-ra compare asks the disassembler");
+    let unknown = |reason: &str| Error::pass(reason, "use nvptx-ra compare, which runs the disassembler");
     let code = Cubin::read(cubin).ok_or_else(|| unknown("the machine code cannot be read"))?;
     let disassemble = || Err(unknown("the machine code has instructions that only the disassembler knows"));
     let machine = Machine::new(&code, Approximation::default(), disassemble)?;
@@ -104,7 +104,7 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
         let shown_by = counterexample.map_or(launches, |counterexample| counterexample.launches);
         let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &shown_by));
         let folder = folder.and_then(|kept| {
-            kept.inspect_err(|error| task.settings.note(&format!("the difference is not kept: {error}"))).ok()
+            kept.inspect_err(|error| task.settings.note(&format!("the difference cannot be stored: {error}"))).ok()
         });
         CheckedKernel { kernel: kernel.to_owned(), meaning, folder }
     };
@@ -145,7 +145,11 @@ fn keep(
     let files = [
         ("k.ptx", task.input.text.as_slice()),
         ("k.cubin", cubin),
-        ("commands", &format!("# the build's\n{build}\n# what shows the difference\n{compare}\n").into_bytes()),
+        (
+            "commands",
+            &format!("# the command of the build\n{build}\n# the command that shows the difference\n{compare}\n")
+                .into_bytes(),
+        ),
         ("comparison", &format!("{}: {meaning}\n", readable(kernel)).into_bytes()),
     ];
     files.iter().try_for_each(|(name, content)| output::write(&Path::new(&folder).join(name), content))?;

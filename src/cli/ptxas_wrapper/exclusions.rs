@@ -55,7 +55,7 @@ impl Exclusions {
     /// slash is a file.
     pub(super) fn read(value: OsString) -> Result<Self, Error> {
         let wrong = |problem: String| {
-            let remedy = "name kernels with commas between, or a file with a slash in its path, or unset it";
+            let remedy = "list kernels, separated by commas, or give a file's path with a slash, or unset it";
             Error::new(ErrorKind::Option, format!("{VARIABLE}: {problem}, and ptxas runs alone"), remedy)
         };
         let Some(text) = value.to_str().filter(|text| !text.contains('/')) else {

@@ -66,7 +66,7 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &CachedChoice, runs:
     let (output, unfit) = replay_on_ptx(&input.name(), &input.text, &profile, "", cpu)?;
     let Assembled { cubin, messages } = assemble(invocation, ptxas, &output.text, runs)?;
     if !unfit.is_empty() || (!is_other && figures(invocation, &cubin) != choice.figures) {
-        return Err(odd("ptxas makes something else of the choice in the cache"));
+        return Err(odd("the result differs from the result in the cache"));
     }
     let stock_messages = messages::with_name(&entry.messages, &input.name());
     let messages = messages::merged(&messages, &stock_messages).ok_or_else(|| odd(NEW_WARNING))?;
@@ -87,7 +87,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
     {
         let name = crate::kernel_names::readable(name);
         note(&format!(
-            "{name}: a thread has {} bytes of local memory, and {FRAME_LIMIT} are a frame's limit",
+            "{name}: a thread has {} bytes of local memory, more than a frame's limit of {FRAME_LIMIT}",
             ptxas_report.stack_bytes
         ));
     }
@@ -187,7 +187,7 @@ pub(super) fn kernels_to_search(
 
 /// Reads the properties of the functions from the stock cubin and, if it is linked later, its interface to the linker.
 fn read(task: &Task<'_>, stock_result: &StockResult) -> Result<(PtxasReports, Option<Relocatable>), Error> {
-    let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
+    let unread = || odd("ptxas's machine code for the unchanged PTX cannot be read");
     let measured = measured(&stock_result.cubin).ok_or_else(unread)?;
     let is_relocatable = task.invocation.is_relocatable;
     let object = is_relocatable.then(|| relocatable::read(&stock_result.cubin).ok_or_else(unread)).transpose()?;
@@ -212,7 +212,7 @@ fn request<'a>(
     let noted = LaunchNote::of(&String::from_utf8_lossy(&input.text));
     if let Some(line) = &noted.unknown {
         settings.note(&format!(
-            "'{line}' is none of 'dynamic-shared BYTES', 'timed' and 'candidate': is the program older than who wrote it?"
+            "'{line}' is not 'dynamic-shared BYTES', 'timed' or 'candidate': nvptx-ra may be older than the program that wrote the line"
         ));
     }
     let note_of_text = noted.dynamic_shared.map(|bytes| DynamicShared::all(Bytes(bytes)));
@@ -279,13 +279,13 @@ fn check(before: &PtxasReports, after: &PtxasReports, changes: &[ChangedKernel])
     let changed: BTreeSet<&str> = changes.iter().map(|change| change.kernel.as_str()).collect();
     for (kernel, ptxas_report) in before.iter().filter(|(kernel, _)| !changed.contains(kernel.as_str())) {
         if after.get(kernel) != Some(ptxas_report) {
-            return Err(odd("a kernel that was not changed got other code"));
+            return Err(odd("an unchanged kernel has other code"));
         }
     }
     for change in changes {
         let ptxas_report = after.get(&change.kernel);
         if ptxas_report.is_none_or(|ptxas_report| ptxas_report.registers != change.after.registers) {
-            return Err(odd("ptxas gives a kernel other registers than in the search"));
+            return Err(odd("a kernel has other registers than in the search"));
         }
     }
     Ok(())
@@ -299,7 +299,7 @@ fn check_object(stock: Option<&Relocatable>, object: &[u8]) -> Result<(), Error>
 }
 
 /// Reason for rejecting a result with additional messages.
-const NEW_WARNING: &str = "ptxas warns of something that it does not warn of in the unchanged text";
+const NEW_WARNING: &str = "ptxas has a warning that it does not have for the unchanged PTX";
 
 fn odd(problem: &str) -> Error {
     Error::pass(problem, "the unchanged result stays")
@@ -336,7 +336,7 @@ pub(super) fn say(task: &Task<'_>, choice: &CachedChoice) {
             Fate::Partly(choices) => {
                 settings.note(&format!("{name}: without {}, by {}", choices.join(" "), exclusions::VARIABLE));
             }
-            Fate::Unchanged => settings.note(&format!("{name}: left as it is, by {}", exclusions::VARIABLE)),
+            Fate::Unchanged => settings.note(&format!("{name}: unchanged, by {}", exclusions::VARIABLE)),
         }
     }
 }

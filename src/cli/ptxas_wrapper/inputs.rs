@@ -19,7 +19,7 @@ pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
                 let path_and = |problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
                 // A pipe can only be read once, and ptxas must read it.
                 if !fs::metadata(path).map_err(|error| path_and(&error))?.is_file() {
-                    return Err(path_and(&"it is no regular file"));
+                    return Err(path_and(&"it is not a regular file"));
                 }
                 input.text = fs::read(path).map_err(|error| path_and(&error))?;
             }
@@ -35,7 +35,7 @@ pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
 /// Checks that the output can be read back and replaced. Other outputs, such as `/dev/null`, are left to ptxas.
 fn check_output(output: &Path) -> Result<(), String> {
     match fs::metadata(output) {
-        Ok(found) if !found.is_file() => Err(format!("{}: it is no regular file", output.display())),
+        Ok(found) if !found.is_file() => Err(format!("{}: it is not a regular file", output.display())),
         _ => Ok(()),
     }
 }
@@ -56,8 +56,8 @@ mod tests {
         };
         assert_eq!(read(path("a.ptx"), path("a.o")), Ok(b"text".to_vec()));
         assert_eq!(read(path("a.ptx"), path("a.ptx")), Ok(b"text".to_vec()));
-        assert_eq!(read(path("a.ptx"), "/dev/null".into()), Err("/dev/null: it is no regular file".into()));
-        assert_eq!(read("/dev/null".into(), path("a.o")), Err("/dev/null: it is no regular file".into()));
+        assert_eq!(read(path("a.ptx"), "/dev/null".into()), Err("/dev/null: it is not a regular file".into()));
+        assert_eq!(read("/dev/null".into(), path("a.o")), Err("/dev/null: it is not a regular file".into()));
         assert!(read(path("none.ptx"), path("a.o")).is_err());
     }
 }

@@ -148,7 +148,7 @@ impl Invocation {
     fn understand(&mut self, sources: ArgumentSources<'_>) -> Result<(), UnreadableArguments> {
         let text = |argument: &OsString| argument.to_str().map(str::to_owned);
         let arguments: Option<Vec<String>> = self.arguments.iter().map(text).collect();
-        let arguments = arguments.ok_or_else(|| UnreadableArguments("an argument is no text".into()))?;
+        let arguments = arguments.ok_or_else(|| UnreadableArguments("an argument is not UTF-8".into()))?;
         let names_files = |row: &Row| row.class == Class::SearchWith(Meaning::OptionFile);
         let words = argument_parser::expand(argument_parser::read(&arguments, sources)?, &names_files, sources, 0)?;
         let mut alone = None;
@@ -209,10 +209,10 @@ impl Invocation {
         }
         let count = |source: &Source| self.inputs.iter().filter(|input| input.source == *source).count();
         if count(&Source::StandardInput) > 1 {
-            return Err(UnreadableArguments("the standard input can be read once".into()));
+            return Err(UnreadableArguments("the standard input can only be read once".into()));
         }
         if ![0, self.inputs.len()].contains(&count(&Source::Argument)) {
-            return Err(UnreadableArguments("inputs are files and strings".into()));
+            return Err(UnreadableArguments("inputs are both files and strings".into()));
         }
         Ok(())
     }
@@ -245,7 +245,7 @@ impl Invocation {
             Meaning::Level => {
                 self.level = number(value)?;
                 if self.level < 2 {
-                    return Err(UnreadableArguments("little is optimised".into()));
+                    return Err(UnreadableArguments("the optimisation level is below 2".into()));
                 }
             }
             Meaning::LocalMemoryWarnings => self.warn_on_local_memory = true,
@@ -291,7 +291,7 @@ fn number(value: &str) -> Result<u32, UnreadableArguments> {
         .parse()
         .ok()
         .filter(|_| is_plain)
-        .ok_or_else(|| UnreadableArguments(format!("the value '{value}' is unusual")))
+        .ok_or_else(|| UnreadableArguments(format!("the value '{value}' is not a decimal number")))
 }
 
 #[cfg(test)]

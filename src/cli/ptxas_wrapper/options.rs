@@ -188,8 +188,8 @@ pub(super) const HIDDEN: &[Row] = &[
     row("force-externals", "fext", Nothing, DEBUGGING),
     row("ftrace-phase-after", "ftrace-phase-after", Value, OfOneRun),
     row("ftrace-phase-after", "ftracePhaseAfter", Value, OfOneRun),
-    row("okey", "ok", Value, PassThrough("the text is obfuscated")),
-    row("ptx-length", "ptxlen", Value, PassThrough("the text is obfuscated")),
+    row("okey", "ok", Value, PassThrough("the PTX is obfuscated")),
+    row("ptx-length", "ptxlen", Value, PassThrough("the PTX is obfuscated")),
     row("use-trace-pid", "use-trace-pid", Value, OfOneRun),
 ];
 

@@ -67,14 +67,14 @@ impl RealPtxas {
             let has_slash = name.as_bytes().contains(&b'/');
             let candidates = if has_slash { vec![name.into()] } else { on_path(name) };
             candidates.into_iter().find(|candidate| is_program(candidate)).ok_or_else(|| {
-                let problem = format!("{NAMED} names '{}', which is no program", name.to_string_lossy());
+                let problem = format!("{NAMED} names '{}', which is not a program", name.to_string_lossy());
                 Error::new(ErrorKind::File, problem, "set it to NVIDIA's ptxas, or unset it")
             })
         });
         let named = named.transpose()?;
         let path = match named {
             Some(named) if around.is_this(&named) => {
-                let problem = format!("{NAMED} names '{}', which leads back to this program", named.display());
+                let problem = format!("{NAMED} names '{}', which calls this program again", named.display());
                 return Err(Error::new(ErrorKind::File, problem, "set it to NVIDIA's ptxas, or unset it"));
             }
             Some(named) => named,
@@ -86,7 +86,7 @@ impl RealPtxas {
                     let problem = if around.callers.is_empty() {
                         problem.into()
                     } else {
-                        format!("{problem}; what was tried leads back to this program")
+                        format!("{problem}; the programs that were tried call this program again")
                     };
                     let remedy = format!("set {NAMED} to it, or CUDA_PATH to a CUDA toolkit");
                     Error::new(ErrorKind::File, problem, remedy)
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(found(&folder.join("cuda/bin/ptxas")), Ok(folder.join("cuda/bin/ptxas")));
         for ours in ["us/ptxas", "link/ptxas", "copy/ptxas"] {
             let problem = found(&folder.join(ours)).expect_err("it is this program");
-            assert!(problem.ends_with("/ptxas', which leads back to this program"), "{problem}");
+            assert!(problem.ends_with("/ptxas', which calls this program again"), "{problem}");
         }
         let problem = found(&folder.join("plain/ptxas")).expect_err("it is no program");
         assert!(problem.ends_with("which is no program"), "{problem}");
@@ -250,7 +250,7 @@ mod tests {
         assert!(second.path.ends_with("cuda/bin/ptxas") && second.is_nested);
         around.callers = second.callers;
         let error = RealPtxas::find_in(&around).expect_err("nothing is left").to_string();
-        assert!(error.contains("what was tried leads back to this program"), "{error}");
+        assert!(error.contains("the programs that were tried call this program again"), "{error}");
         around.named = Some(folder.join("real/ptxas").into());
         assert!(RealPtxas::find_in(&around).is_err());
     }

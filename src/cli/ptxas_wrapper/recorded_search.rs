@@ -68,7 +68,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
         return Err(of(&reason, "remove the record, and build again"));
     }
     if profiles::name(&invocation, &invocation.inputs[0]) != record.conditions.profile {
-        return Err(of("the record names the profile of another text", "remove the record, and build again"));
+        return Err(of("the record names the profile of another PTX file", "remove the record, and build again"));
     }
     let mut settings = record.conditions.settings(runs)?;
     // A cache for this search only: its entry exists exactly if the result is reproducible.
@@ -79,7 +79,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
     let stock_result = stock_run::run(&invocation, ptxas)?;
     if !stock_result.status.success() {
         let messages = String::from_utf8_lossy(&stock_result.messages);
-        return Err(of(refusal(&messages), "let the ptxas of the build search it"));
+        return Err(of(refusal(&messages), "search with the ptxas of the build"));
     }
     let searched = improve(&task, &stock_result);
     let Some(Entry { choice, left, milliseconds, processor, .. }) =
@@ -87,7 +87,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
     else {
         return Err(searched
             .err()
-            .unwrap_or_else(|| of("the search was interrupted, or ptxas had trouble", "search again")));
+            .unwrap_or_else(|| of("the search was interrupted, or a run of ptxas failed", "search again")));
     };
     let (profile, changes) = match choice {
         Some(CachedChoice { profile, changes, .. }) => (profile, changes),

@@ -70,8 +70,8 @@ fn digest_of(text: &[u8], json: &str) -> String {
 pub(super) fn write(folder: &Path, task: &Task<'_>) -> Result<(), Error> {
     let Task { invocation, input, .. } = task;
     if let Some(file) = invocation.files.first() {
-        let problem = format!("ptxas reads {} beside the text", file.display());
-        return Err(Error::new(ErrorKind::Option, problem, "let the build search it"));
+        let problem = format!("ptxas also reads {}", file.display());
+        return Err(Error::new(ErrorKind::Option, problem, "search in the build instead"));
     }
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let settings = OF_SEARCH.iter().filter_map(|&name| Some((name.to_owned(), given(name)?)));
@@ -112,7 +112,10 @@ pub(super) fn read(folder: &Path, digest: &str) -> Result<Record, Error> {
     }
     let conditions: Conditions = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
     if conditions.form != FORM {
-        return Err(damaged(format!("a record of form {}, and this program reads {FORM}", conditions.form)));
+        return Err(damaged(format!(
+            "the record has format {}, and this program reads format {FORM}",
+            conditions.form
+        )));
     }
     Ok(Record { digest: digest.to_owned(), text, conditions })
 }

@@ -64,7 +64,7 @@ impl Texts {
     fn new(folder: &Path, only: &[String]) -> Result<Self, Error> {
         let all = records::all(folder)?;
         if let Some(unknown) = only.iter().find(|digest| !all.contains(*digest)) {
-            let problem = format!("{}: no text {unknown}", folder.display());
+            let problem = format!("{}: no record {unknown}", folder.display());
             return Err(Error::new(ErrorKind::Option, problem, "name a file of the folder, without '.json'"));
         }
         let mut texts = Self { open: BTreeMap::new(), done: 0, damaged: Vec::new() };
@@ -166,15 +166,15 @@ impl Summary {
         let took: Duration = self.found.iter().map(Found::took).sum();
         let mut line = format!(
             "{} searched: {better} better, with {}; {:.1} s of searches",
-            counted(self.found.len(), "text"),
+            counted(self.found.len(), "file"),
             counted(kernels, "better kernel"),
             took.as_secs_f64()
         );
         if self.done > 0 {
-            line += &format!("; {} searched before", counted(self.done, "text"));
+            line += &format!("; {} searched before", counted(self.done, "file"));
         }
         if !self.problems.is_empty() {
-            line += &format!("; {} not searched", counted(self.problems.len(), "text"));
+            line += &format!("; {} not searched", counted(self.problems.len(), "file"));
         }
         line + "\n"
     }
@@ -189,15 +189,15 @@ fn write_graph(path: &Path, texts: &Texts, folder: &Path, runs: u32, ptxas: &Pat
         return crate::print(text.as_bytes());
     }
     crate::output::write(path, text.as_bytes())?;
-    let (left, place) = (counted(texts.open.len(), "text"), path.display());
-    crate::print_text(&format!("{left} to search: let Ninja run {place}\n"))
+    let (left, place) = (counted(texts.open.len(), "file"), path.display());
+    crate::print_text(&format!("{left} to search: run ninja -f {place}\n"))
 }
 
 fn graph(texts: &Texts, folder: &Path, runs: u32, ptxas: &Path, program: &Path) -> Result<String, Error> {
     // The programs are not inputs: a newer ptxas does not cause a new search.
     let command = [word(program)?, "search".into(), word(folder)?, format!("--runs={runs}"), "--ptxas".into()];
     let command = [&command[..], &[word(ptxas)?, "--only $digest".into()]].concat().join(" ");
-    let mut text = "# The searches of nvptx-ra search, one for each text.\n".to_owned();
+    let mut text = "# The searches of nvptx-ra search, one for each PTX file.\n".to_owned();
     text += &format!("ninja_required_version = 1.3\n\nrule search\n  command = {command}\n");
     text += "  description = search $digest\n\n";
     for (digest, record) in &texts.open {

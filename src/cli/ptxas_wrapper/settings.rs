@@ -93,7 +93,7 @@ impl Settings {
                 let number = value.to_str().and_then(|value| value.parse::<f64>().ok());
                 let number = number.filter(|number| (0.0..=Effort::MOST_TIMES).contains(number));
                 number.ok_or_else(|| {
-                    wrong("NVPTX_RA_EFFORT", &value, "times what ptxas takes, 0 to 1000; 0 for ptxas alone")
+                    wrong("NVPTX_RA_EFFORT", &value, "a multiple of ptxas's time, 0 to 1000; 0 for ptxas alone")
                 })?
             }
         };
@@ -102,7 +102,7 @@ impl Settings {
             Some(value) => {
                 let number =
                     value.to_str().and_then(|value| value.parse().ok()).filter(|&percent: &u32| percent <= 100);
-                number.ok_or_else(|| wrong("NVPTX_RA_MORE_INSTRUCTIONS", &value, "a number of per cent, 0 to 100"))?
+                number.ok_or_else(|| wrong("NVPTX_RA_MORE_INSTRUCTIONS", &value, "a percentage, 0 to 100"))?
             }
         };
         let allow_uncompared = match given("NVPTX_RA_ALLOW_UNCOMPARED") {
@@ -142,7 +142,7 @@ impl Settings {
                 let all = value.to_str().map(|text| text.split(',').map(str::parse).collect::<Result<_, _>>());
                 let all = all.and_then(Result::ok);
                 all.ok_or_else(|| {
-                    wrong("NVPTX_RA_DYNAMIC_SHARED", &value, "BYTES or KERNEL=BYTES, with commas between")
+                    wrong("NVPTX_RA_DYNAMIC_SHARED", &value, "BYTES or KERNEL=BYTES, separated by commas")
                 })?
             }
         };
@@ -319,13 +319,13 @@ mod tests {
         for (name, value, allowed) in [
             ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
-            ("NVPTX_RA_EFFORT", "-1", "times what ptxas takes, 0 to 1000; 0 for ptxas alone"),
-            ("NVPTX_RA_EFFORT", "inf", "times what ptxas takes, 0 to 1000; 0 for ptxas alone"),
-            ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a number of per cent, 0 to 100"),
+            ("NVPTX_RA_EFFORT", "-1", "a multiple of ptxas's time, 0 to 1000; 0 for ptxas alone"),
+            ("NVPTX_RA_EFFORT", "inf", "a multiple of ptxas's time, 0 to 1000; 0 for ptxas alone"),
+            ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a percentage, 0 to 100"),
             ("NVPTX_RA_ALLOW_UNCOMPARED", "1", "on"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
             ("NVPTX_RA_CHECK", "yes", "1 or 0"),
-            ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
+            ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, separated by commas"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),
             ("NVPTX_RA_LOG", "log.txt", logging::ALLOWED),
         ] {

@@ -38,8 +38,7 @@ pub(super) fn search_uncached<'a>(
     let is_good = |done: &Result<(Answer, Option<Finished>), Error>| matches!(done, Ok((_, None | Some(Ok(Ok(_))))));
     let mut done = search(first, &lookup);
     if is_better_by_answer.get() && !is_good(&done) && !is_interrupted() {
-        task.settings
-            .note("what is known of kernels by their texts does not hold in this one: all of them are searched");
+        task.settings.note("earlier results of kernels do not hold in this file: all kernels are searched");
         done = search(request(), &|_| None);
     }
     if let (true, Ok((answer, _)), Some(answers)) = (is_good(&done), &done, &answers) {

@@ -144,7 +144,7 @@ fn no_download() {
     );
     let nothing = "ERROR: Could not find a version (from versions: 12.0.76)\nERROR: No matching distribution";
     for (python, why) in [
-        ("no-such-python".into(), "there is no no-such-python, whose pip downloads it"),
+        ("no-such-python".into(), "no-such-python, whose pip downloads it, is not there"),
         (python(other.path(), "", nothing), "pip: ERROR: Could not find a version (from versions: 12.0.76)"),
     ] {
         let error = failed(python);

@@ -62,7 +62,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
     };
     let broken = || {
         let problem = format!("{}: no report", path.display());
-        Error::new(ErrorKind::View, problem, "make it by nvptx-ra report --json, or remove it")
+        Error::new(ErrorKind::View, problem, "make it with nvptx-ra report --json, or remove it")
     };
     let before: Value = serde_json::from_str(&text).map_err(|_| broken())?;
     // A baseline for one file is an object without the file's name. A baseline for several files is an array of objects
@@ -76,7 +76,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
             .map_or(Ok(&[][..]), |of| of["kernels"].as_array().map(Vec::as_slice).ok_or_else(broken))
     };
     if object.is_array() && !before.is_array() {
-        let problem = format!("{}: the report of one file, and {} are given", path.display(), reports.len());
+        let problem = format!("{}: it is the report of one file, and {} are given", path.display(), reports.len());
         return Err(Error::new(ErrorKind::Option, problem, "keep a file for each of them, or remove it"));
     }
     let mut kernels = Vec::new();
@@ -113,7 +113,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
             }
             Spills::Incomparable => {
                 is_blind = true;
-                let old = old_spills.map_or("nothing of them", |(from, _)| words(from));
+                let old = old_spills.map_or("no figures", |(from, _)| words(from));
                 say!(
                     "nvptx-ra: kernel '{name}': spills cannot be compared: {} has {old}, and this report has {}; remove it \
                      and run the command again",
@@ -144,7 +144,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
     }
     if let Some((old, new)) = sources {
         let words = [old, new].map(words).join(", and this report from ");
-        say!("nvptx-ra: {}: it has spills from {words}; where both have marks, these are compared", path.display());
+        say!("nvptx-ra: {}: it has spills from {words}; if both have marks, the marks are compared", path.display());
     }
     if shrank && growths.is_empty() && !is_blind {
         say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
@@ -205,7 +205,7 @@ fn sum(kernel: &Value, keys: [&str; 2]) -> Option<u64> {
 fn words(from: Option<SpillSource>) -> &'static str {
     match from {
         None => "a forecast",
-        Some(SpillSource::Ptxas) => "ptxas's own words",
+        Some(SpillSource::Ptxas) => "ptxas's own figures",
         Some(SpillSource::Marks) => "ptxas's marks in machine code",
         Some(SpillSource::FixedPlaces) => "local accesses at fixed places, which may be arrays",
     }

@@ -148,7 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.cpu.as_deref().map(Architecture::by_name).transpose()?;
     if let (Some(path), [_, _, ..]) = (&arguments.html, &*arguments.inputs) {
         let problem =
-            format!("--html {}: a page is of one file, and {} are given", path.display(), arguments.inputs.len());
+            format!("--html {}: a page shows one file, and {} are given", path.display(), arguments.inputs.len());
         return Err(Error::new(ErrorKind::Option, problem, "write a page for each of them"));
     }
     arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
@@ -239,7 +239,7 @@ impl Report {
         let runs_ptxas = arguments.compare_ptxas || is_measured;
         if runs_ptxas && !source.has_ptx() {
             let option = if is_measured { "--sass" } else { "--compare-ptxas" };
-            let problem = format!("{option}: {} is no LLVM IR and no PTX", input::name(path));
+            let problem = format!("{option}: {} is neither LLVM IR nor PTX", input::name(path));
             return Err(Error::new(ErrorKind::Option, problem, "give the .ll, .bc or .ptx file"));
         }
         let cpu = match &arguments.cpu {
@@ -255,7 +255,7 @@ impl Report {
             return Err(Error::new(
                 ErrorKind::View,
                 problem,
-                "kernels have the calling convention ptx_kernel, and are .entry in PTX",
+                "mark kernels with the calling convention ptx_kernel, or as .entry in PTX",
             ));
         }
         let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unknown_calls));

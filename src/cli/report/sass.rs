@@ -76,8 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => {
                     is_blind = true;
                     say!(
-                        "nvptx-ra: --fail-on-spill: kernel '{name}': its machine code does not tell whether {} bytes of local \
-                         accesses are spills; give the PTX of it, or build it with CUDA 12.8 or later",
+                        "nvptx-ra: --fail-on-spill: kernel '{name}': its machine code does not show whether {} bytes of local accesses are spills; give its PTX, or build it with CUDA 12.8 or later",
                         spills.most()
                     );
                 }

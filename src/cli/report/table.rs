@@ -74,7 +74,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         Some(step) => {
             writeln!(text, "; {at_most}{} warps on an SM, more with at most {step}", forecast.occupancy.warps)
         }
-        None => writeln!(text, "; {at_most}{} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
+        None => writeln!(text, "; {at_most}{} warps on an SM, not more with fewer registers", forecast.occupancy.warps),
     };
     if let Some(Slots { values, bytes, cache_given_up }) = slots {
         let kib = cache_given_up.div_ceil(1024);
@@ -91,18 +91,18 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         let _ = writeln!(text, "  {} bytes of stack: {cause}", forecast.stack_bytes);
     }
     if forecast.callee_stack_bytes > 0 {
-        let _ = writeln!(text, "  {} bytes of stack in what it calls", forecast.callee_stack_bytes);
+        let _ = writeln!(text, "  {} bytes of stack in its callees", forecast.callee_stack_bytes);
     }
     for ignored in &forecast.ignored {
-        let _ = writeln!(text, "  ptxas does not do: {ignored}");
+        let _ = writeln!(text, "  ptxas ignores: {ignored}");
     }
     let holder = match forecast.holder == forecast.name {
         true => String::new(),
-        false => format!(" in {}, which it calls", kernel_names::readable(&forecast.holder)),
+        false => format!(" in its callee {}", kernel_names::readable(&forecast.holder)),
     };
     let _ = writeln!(
         text,
-        "  most is live{place}{holder}: {} word{}{}",
+        "  peak{place}{holder}: {} word{}{}",
         peak.words,
         if peak.words == 1 { "" } else { "s" },
         quoted(&source, peak.line)

@@ -15,7 +15,7 @@ use crate::machine::program::{self as machine, Loaded};
 
 pub(crate) mod counted;
 
-const REMEDY: &str = "docs/emulate.md says what is modelled";
+const REMEDY: &str = "see docs/emulate.md for what is modelled";
 
 /// Run a kernel of a file of PTX or machine code on the CPU and print what it stores
 ///
@@ -65,10 +65,10 @@ pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
         return Err("more than three sizes".into());
     }
     for (size, part) in shape.iter_mut().zip(parts) {
-        *size = part.trim().parse().map_err(|_| format!("{part} is no size"))?;
+        *size = part.trim().parse().map_err(|_| format!("{part} is not a size"))?;
     }
     let most = shape.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
-    if most.is_none_or(|all| all == 0) { Err("a size of zero, or too many".into()) } else { Ok(shape) }
+    if most.is_none_or(|all| all == 0) { Err("a size is zero or too large".into()) } else { Ok(shape) }
 }
 
 /// Parses the value of a parameter.
@@ -82,7 +82,7 @@ pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     if let Ok(value) = text.parse() {
         return Ok(Argument::Integer(value));
     }
-    text.parse().map(Argument::Float).map_err(|_| format!("{text} is no number"))
+    text.parse().map(Argument::Float).map_err(|_| format!("{text} is not a number"))
 }
 
 /// Loads the program of a file.
@@ -106,7 +106,7 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
     match asked.iter().find(|name| !all.contains(name)) {
         Some(name) => {
             let problem = format!("{} has no kernel {name}", input::name(path));
-            Err(Error::new(ErrorKind::Option, problem, format!("its kernels are {}", all.join(", "))))
+            Err(Error::new(ErrorKind::Option, problem, format!("choose one of {}", all.join(", "))))
         }
         None => Ok(asked.to_vec()),
     }
@@ -144,14 +144,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let begun = std::time::Instant::now();
     match nvptx_ra::emulate::run(program, kernel, &launches) {
         Ok(stores) => {
-            log::info!("{} instructions of threads in {:?}", stores.side.thread_steps, begun.elapsed());
+            log::info!("{} thread instructions in {:?}", stores.side.thread_steps, begun.elapsed());
             if arguments.count {
                 let counts = loaded.counts(kernel, &stores.side).ok_or_else(|| no_machine_code(&arguments.input))?;
                 return super::print_text(&counted::as_text(kernel, stores.shape, &counts));
             }
             super::print_text(&as_text(kernel, &stores, arguments.most, program))
         }
-        Err(reason) => Err(Error::new(ErrorKind::Pass, format!("{kernel}: nothing can be said: {reason}"), REMEDY)),
+        Err(reason) => Err(Error::new(ErrorKind::Pass, format!("{kernel}: no result: {reason}"), REMEDY)),
     }
 }
 
@@ -168,9 +168,9 @@ fn as_text(kernel: &str, stores: &Stores, most: usize, program: &Program) -> Str
     }
     let ([blocks, all_blocks], [statements, all]) = (stores.side.coverage.blocks, stores.side.coverage.statements);
     _ = writeln!(text, "  {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
-    _ = writeln!(text, "  {} instructions of warps, {} of threads", stores.side.steps, stores.side.thread_steps);
+    _ = writeln!(text, "  {} warp instructions, {} thread instructions", stores.side.steps, stores.side.thread_steps);
     for (name, count) in stores.side.hashed() {
-        _ = writeln!(text, "  hashed {name}, run {count} times by warps");
+        _ = writeln!(text, "  hashed {name}, executed {count} times by warps");
     }
     for store in stores.stores.iter().take(most) {
         let (address, value) = (store.address, store.text());

@@ -45,7 +45,7 @@ impl Code {
 
     /// Decodes a cubin.
     pub(crate) fn of_cubin(bytes: &[u8], name: String) -> Result<Self, Error> {
-        let damaged = || Error::pass(format!("{name}: it is cut or damaged"), "build the file again");
+        let damaged = || Error::pass(format!("{name}: it is truncated or damaged"), "build the file again");
         let facts = cubin::facts(bytes).ok_or_else(damaged)?;
         match program::program(bytes, &name, Approximation::default())? {
             Loaded::Machine(machine) => Ok(Self { name, machine, facts, ptx: None }),

@@ -45,8 +45,8 @@ fn entries(path: &Path) -> Result<Vec<Value>, Error> {
 }
 
 fn wrong(file: &str, what: &str) -> Error {
-    let problem = format!("{file}: no file of launches: {what}");
-    Error::new(ErrorKind::Option, problem, "docs/time.md has the form")
+    let problem = format!("{file}: not a file of launches: {what}");
+    Error::new(ErrorKind::Option, problem, "see docs/time.md for the format")
 }
 
 impl DrawnOrGivenLaunches {
@@ -66,7 +66,8 @@ impl DrawnOrGivenLaunches {
         let mut buffers = Buffers { next: BUFFERS, filled: Vec::new() };
         let arguments = entry["arguments"].as_array().map_or(&[][..], Vec::as_slice);
         let packed: Option<Vec<Vec<u8>>> = arguments.iter().map(|argument| buffers.packed(argument)).collect();
-        let packed = packed.ok_or_else(|| wrong(&self.file, &format!("an argument of {kernel} is not known")))?;
+        let packed =
+            packed.ok_or_else(|| wrong(&self.file, &format!("an argument of {kernel} has an unknown form")))?;
         if let Some(count) = program.num_parameters(kernel).filter(|&count| count != packed.len()) {
             return Err(wrong(&self.file, &format!("{kernel} has {count} parameters, not {}", packed.len())));
         }

@@ -100,8 +100,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if said.iter().all(|said| said.of.iter().all(Result::is_err)) {
         let reason = said.first().and_then(|said| said.of.first()?.as_ref().err().cloned()).unwrap_or_default();
-        let problem = format!("{}: nothing can be said: {reason}", input::name(&arguments.first));
-        return Err(Error::new(ErrorKind::Pass, problem, "docs/time.md says what is modelled"));
+        let problem = format!("{}: no prediction: {reason}", input::name(&arguments.first));
+        return Err(Error::new(ErrorKind::Pass, problem, "see docs/time.md for what is modelled"));
     }
     let codes: Vec<&Code> = std::iter::once(&first).chain(&second).collect();
     if arguments.json {

@@ -70,7 +70,7 @@ impl Source {
         if status.success() {
             return Ok(());
         }
-        let problem = child_error.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
+        let problem = child_error.problem().unwrap_or_else(|| format!("LLVM has no message, {status}"));
         Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", input::name(&self.path))))
     }
 }

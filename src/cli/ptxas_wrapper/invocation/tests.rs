@@ -133,21 +133,21 @@ fn reasons_to_pass_through() {
     let reasons: [(&[&str], &str); 18] = [
         (&["-c", "-ewp", "a.ptx"], "--extensible-whole-program: the result is linked later"),
         (&["-g", "a.ptx"], "--device-debug: it is for debugging"),
-        (&["-O0", "a.ptx"], "--opt-level: little is optimised"),
-        (&["-O", "a.ptx"], "--opt-level: the value '' is unusual"),
+        (&["-O0", "a.ptx"], "--opt-level: the optimisation level is below 2"),
+        (&["-O", "a.ptx"], "--opt-level: the value '' is not a decimal number"),
         (&["-Ofc=max", "a.ptx"], "--Ofast-compile: it asks for a fast compilation"),
         (&["-device-stack-protector", "true", "a.ptx"], "--device-stack-protector: it protects the stack"),
         (&["-arch=compute_90", "a.ptx"], "--gpu-name: no machine code is made"),
-        (&["-maxrregcount=archmax", "a.ptx"], "--maxrregcount: the value 'archmax' is unusual"),
+        (&["-maxrregcount=archmax", "a.ptx"], "--maxrregcount: the value 'archmax' is not a decimal number"),
         (&["--new-option", "a.ptx"], "--new-option is not known"),
         (&["--hidden", "here", "a.ptx"], "--hidden: its value may name a file"),
         (&["--new-option=x/y", "a.ptx"], "--new-option: its value may name a file"),
         (&["--write-trace=x", "a.ptx"], "--write-trace: it may write a file"),
         (&["-optf", "none.txt"], "none.txt: entity not found"),
-        (&["-optf", "again.txt"], "files of options name each other"),
+        (&["-optf", "again.txt"], "options files include each other"),
         (&["-v"], "there is no input"),
-        (&["-", "-"], "the standard input can be read once"),
-        (&["-ias", ".version 9.0", "a.ptx"], "inputs are files and strings"),
+        (&["-", "-"], "the standard input can only be read once"),
+        (&["-ias", ".version 9.0", "a.ptx"], "inputs are both files and strings"),
         (&["-h", "-V"], "--help: it only asks for information"),
     ];
     for (arguments, expected) in reasons {
@@ -168,7 +168,7 @@ fn arguments_are_kept() {
     let odd = vec![OsString::from_vec(b"\xff.ptx".to_vec()), "-v".into()];
     let invocation = Invocation::read(odd.clone(), &|_| None);
     assert_eq!(invocation.arguments, odd);
-    assert_eq!(invocation.action, Action::PassThrough("an argument is no text".into()));
+    assert_eq!(invocation.action, Action::PassThrough("an argument is not UTF-8".into()));
 }
 
 /// Words of command lines, valid and invalid.

@@ -21,7 +21,7 @@ pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: boo
         // A kernel's name may contain the word, too.
         let mut parts = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         if parts.any(|word| word.eq_ignore_ascii_case("pragma")) && !line.starts_with("ptxas fatal") {
-            findings.push(found(Lint::RefusedPragma, said, "take it out, or meet what it needs"));
+            findings.push(found(Lint::RefusedPragma, said, "remove it, or fulfil its conditions"));
         } else if line.contains("'setmaxnreg' ignored") && !knows_setmaxnreg {
             findings.push(found(Lint::IgnoredSetmaxnreg, said, &known_at_entry(Language::of(&place))));
         }

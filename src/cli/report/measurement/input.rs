@@ -77,8 +77,8 @@ pub(in super::super) fn of_ptx(
     if let Some(failure) = failure {
         let problem = format!("--sass: {name}: {}", failure.about("its PTX"));
         let remedy = match words.contains("Optimized debugging") || words.contains(".target debug") {
-            true => "compile it with -lineinfo or -gline-tables-only in the place of -g",
-            false => "report without --sass forecasts it",
+            true => "compile it with -lineinfo or -gline-tables-only instead of -g",
+            false => "leave out --sass for a forecast",
         };
         return Err(Error::new(ErrorKind::Pass, problem, remedy));
     }

@@ -60,8 +60,8 @@ impl Measurement {
     ) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
         let damaged = || {
-            let problem = format!("{name}: a cubin that is cut or damaged");
-            Error::new(ErrorKind::View, problem, "build it again; report --sass also reads its PTX")
+            let problem = format!("{name}: the cubin is truncated or damaged");
+            Error::new(ErrorKind::View, problem, "build it again, or give its PTX")
         };
         let facts = cubin::facts(&bytes).ok_or_else(damaged)?;
         let code = machine_code::instructions(&bytes).ok_or_else(damaged)?;
@@ -94,7 +94,7 @@ impl Measurement {
         }
         if kernels.is_empty() {
             let problem = format!("{name}: nvdisasm prints no table of registers for it");
-            return Err(Error::pass(problem, "code of sm_75 and later has one; use the nvdisasm of CUDA 13"));
+            return Err(Error::pass(problem, "use the nvdisasm of CUDA 13, and code for sm_75 or later"));
         }
         kernels.sort_by_key(|kernel| !kernel.facts.is_kernel);
         Ok(Self {

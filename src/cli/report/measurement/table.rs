@@ -90,8 +90,7 @@ fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sourc
     }
     let peak = &kernel.peak;
     let loops = in_loops(peak.depth);
-    let _ =
-        writeln!(text, "  most is live at {}{loops}: {}", measurement.at(&peak.point), instruction(&peak.point.text));
+    let _ = writeln!(text, "  peak at {}{loops}: {}", measurement.at(&peak.point), instruction(&peak.point.text));
     if let Some(&place) = peak.point.places.first() {
         let _ = writeln!(text, "  {:>5} {:<28}{}", "", "", quoted(measurement, place, sources));
     }
@@ -123,18 +122,19 @@ fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     }
     let SpillBytes { stored, loaded, source, .. } = kernel.spills();
     let by = match source {
-        SpillSource::Ptxas => "as ptxas says",
+        SpillSource::Ptxas => "by ptxas's figures",
         SpillSource::Marks => "by ptxas's marks",
         SpillSource::FixedPlaces => "at most",
     };
     let _ = match (source, stored + loaded) {
         (SpillSource::Ptxas | SpillSource::Marks, 0) => {
-            writeln!(text, "  nothing is spilled, {by}; local memory holds what has an address")
+            writeln!(text, "  no spills, {by}; local memory holds variables whose address is used")
         }
         _ => writeln!(text, "  spills, {by}: {stored} bytes stored, {loaded} loaded"),
     };
     if source == SpillSource::FixedPlaces {
-        let _ = writeln!(text, "  this machine code does not tell spills from arrays at fixed places; its PTX does");
+        let _ =
+            writeln!(text, "  this machine code does not distinguish spills from arrays at fixed places; its PTX does");
     }
     let _ = writeln!(text, "  {}", kernel.stack_text());
     for line in local.lines.iter().take(SHOWN) {
@@ -162,26 +162,28 @@ pub(in super::super) fn reasons(measurement: &Measurement, kernel: &Kernel) -> V
     let mut reasons = Vec::new();
     if registers > end {
         let more = registers - end;
-        let cause = if kernel.calls.is_empty() { "" } else { ", or for what it calls" };
-        reasons.push(format!("{more} above the highest that it names, {}: reserved by ptxas{cause}", highest(end)));
+        let cause = if kernel.calls.is_empty() { "" } else { ", or for its callees" };
+        reasons.push(format!("{more} above the highest that it uses, {}: reserved by ptxas{cause}", highest(end)));
     }
     if end > named {
-        let stack = if allocation.names_stack || end < 2 { "" } else { ", with R1, the stack's pointer" };
-        reasons.push(format!("{} below {} that no instruction names{stack}", end - named, highest(end)));
+        let stack = if allocation.names_stack || end < 2 { "" } else { ", with R1, the stack pointer" };
+        reasons.push(format!("{} below {} that no instruction uses{stack}", end - named, highest(end)));
     }
     if named > live {
-        reasons.push(format!("{} that it names elsewhere, and that are free where most are live", named - live));
+        reasons.push(format!("{} that it uses elsewhere, and that are free at the peak", named - live));
     }
     if let (Some(top), Some(point), true) = (allocation.top, &kernel.top, end > live) {
         let what = match top.width {
             1 => String::new(),
-            width => format!(" with {} beside it", width - 1),
+            width => format!(" with {} adjacent", width - 1),
         };
         let why = match top.why {
-            HighestRegisterReason::Full => "too few lower registers are free as long as this value lives",
-            HighestRegisterReason::Alignment => "lower registers are free as long, but not side by side and aligned",
+            HighestRegisterReason::Full => "too few lower registers are free while this value is live",
+            HighestRegisterReason::Alignment => {
+                "lower registers are free while it is live, but not adjacent and aligned"
+            }
             HighestRegisterReason::Choice => {
-                "lower registers are free as long: ptxas's choice, or a part of a wide operand"
+                "lower registers are free while it is live: ptxas's choice, or a part of a wide operand"
             }
         };
         reasons.push(format!("{} is written{what} at {}: {why}", highest(end), measurement.at(point)));
@@ -263,10 +265,10 @@ impl Kernel {
         let mut text = format!("{all} bytes of stack");
         let marked = self.local.marked_places;
         if marked > 0 {
-            text += &format!(": {marked} that accesses marked as spills use, {} other", own.saturating_sub(marked));
+            text += &format!(": {marked} for accesses marked as spills, {} other", own.saturating_sub(marked));
         }
         if all > own {
-            text += &format!("; {} in what it calls", all - own);
+            text += &format!("; {} in its callees", all - own);
         }
         text
     }

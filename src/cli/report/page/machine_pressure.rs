@@ -80,7 +80,7 @@ pub(super) fn pressure(measurement: &Measurement, kernel: &Kernel, forecast: Opt
                 " · " (key("forecast", "the forecast's words along the PTX, stretched to the same width"))
             }
         }
-        p { "Where most are live: " code { (instruction(&kernel.peak.point.text)) } " (" (measurement.at(&kernel.peak.point)) ")" }
+        p { "Peak: " code { (instruction(&kernel.peak.point.text)) } " (" (measurement.at(&kernel.peak.point)) ")" }
         table.figures {
             @for (place, held) in lines.iter().take(ROWS) {
                 tr {

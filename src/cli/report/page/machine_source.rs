@@ -36,16 +36,16 @@ pub(super) fn source(measurement: &Measurement, kernel: &Kernel) -> Markup {
             @let text = SourceText::of_path(path);
             @let () = lines.sort_unstable_by_key(|&(line, _)| line);
             @let at_peak = peak.filter(|place| place.file == file).map(|place| place.line);
-            p.file title=(path) { (short(path)) @if text.len() == 0 { " is not there, so its text is missing" } }
+            p.file title=(path) { (short(path)) @if text.len() == 0 { " is missing, so its text is not shown" } }
             @let share = |line| executed.and_then(|executed| executed.share(Place { file, line }));
             div.source { (of_file(&text, &lines, at_peak, share)) }
         }
         p.note {
-            "live: the most registers that are live at one of the line's instructions. held: those that are live at the "
-            "peak (▶) and were written in the line. local: bytes to and from local memory. Of lines that are inlined the "
+            "live: the most registers that are live at one of the line's instructions. held: registers that are live at the "
+            "peak (▶) and were written in the line. local: bytes to and from local memory. For inlined lines, the "
             "innermost counts."
             @if executed.is_some() {
-                " time: the line's share of the cycles that warps spend in a drawn launch, by the model of time."
+                " time: the line's share of the cycles that warps spend in a drawn launch, as predicted."
             }
         }
     }

@@ -29,8 +29,8 @@ pub(super) fn page(report: &Report) -> String {
     let title = format!("{} on {}", short(&report.input), report.architecture.name);
     let said = html! {
         p {
-            "What ptxas is expected to make of " (counted(report.forecasts.len(), "kernel")) ": registers, "
-            "spills, and how many warps a multiprocessor (SM) then holds. A forecast by nvptx-ra "
+            "Forecast of ptxas's results for " (counted(report.forecasts.len(), "kernel")) ": registers, "
+            "spills, and warps on a multiprocessor (SM). Made by nvptx-ra "
             (nvptx_ra::VERSION) "; ptxas was "
             @if report.measured.is_none() { "not run." } @else { "run, too." }
         }
@@ -73,7 +73,7 @@ fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) ->
                         @if forecast.holder != forecast.name {
                             p {
                                 "Of " code { (kernel_names::readable(&forecast.holder)) }
-                                ", which it calls and which holds more."
+                                ", a callee that needs more registers."
                             }
                         }
                         (pressure::pressure(forecast, function, &lines))

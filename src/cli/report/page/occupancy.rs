@@ -45,13 +45,13 @@ pub(super) fn occupancy(launch: &Launch, architecture: &Architecture) -> Markup 
                     "With at most " b { (step) } " registers an SM holds " b { (warps(step)) } " warps instead of "
                     (now.warps) ". "
                 }
-                None => { "Fewer registers bring no more warps. " }
+                None => { "Fewer registers do not add warps. " }
             }
             @if launch.threads.is_none() {
-                "The kernel does not say how large its blocks are: " (DEFAULT_THREADS) " threads are taken. "
+                "The kernel does not declare its block size: " (DEFAULT_THREADS) " threads are assumed. "
             }
             @if launch.dynamic_shared == 0 {
-                "Dynamic shared memory, which a launch adds, is not known here."
+                "Dynamic shared memory, which a launch adds, is unknown here."
             }
         }
     }

@@ -223,7 +223,7 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
             (key("area", &format!("32-bit words live{}", most_of(stride)))) " · "
             (key("loop", "inside a loop, one row for each depth; ticks: blocks begin")) " · "
             (key("range", "how many of a row's words are live, up to all of them")) " · "
-            (key("uniform", "the same, uniform: equal in all threads of a warp, for uniform registers to hold."))
+            (key("uniform", "the same for uniform values, which are equal in all threads of a warp and fit into uniform registers."))
             @if let Some(rest) = lines.get(ROWS..).filter(|rest| !rest.is_empty()) {
                 " Not drawn: " (counted(rest.iter().map(|line| line.words as usize).sum(), "word")) " from "
                 (counted(rest.len(), "more row")) "."
@@ -231,7 +231,7 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
         }
         p.note {
             "ptxas is expected to take " (forecast.registers) " registers, which need not be the "
-            (forecast.peak.words) " words of the peak: it reorders, unrolls and computes again, and keeps uniform words "
+            (forecast.peak.words) " words of the peak: it reorders, unrolls and rematerialises, and keeps uniform words "
             "apart."
         }
     }

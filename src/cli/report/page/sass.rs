@@ -28,9 +28,9 @@ pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     let count = kernels().count();
     let said = html! {
         p {
-            "What ptxas has made of " (counted(count, "kernel")) ": the registers that are live at every machine "
+            "Measurement of ptxas's code for " (counted(count, "kernel")) ": the registers that are live at every machine "
             "instruction, measured with nvdisasm by nvptx-ra " (nvptx_ra::VERSION) "."
-            @if !forecasts.is_empty() { " The forecast of the same kernels stands beside it." }
+            @if !forecasts.is_empty() { " The forecast of the same kernels is beside it." }
         }
     };
     let most = kernels().map(|(_, kernel)| kernel.registers()).max();
@@ -83,7 +83,7 @@ fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecas
     let number = |number: u32| grouped(u64::from(number));
     let spills = kernel.spills();
     let by = match spills.source {
-        SpillSource::Ptxas => "bytes, as ptxas says",
+        SpillSource::Ptxas => "bytes, by ptxas's figures",
         SpillSource::Marks => "bytes, by ptxas's marks",
         SpillSource::FixedPlaces => "bytes at fixed places of the stack, which may be arrays",
     };
@@ -117,7 +117,7 @@ fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecas
             expected(|of| of.uniform_registers),
             "uniform registers live at most".to_owned(),
         ),
-        ("instructions", number(kernel.instructions), String::new(), "with those that do nothing".to_owned()),
+        ("instructions", number(kernel.instructions), String::new(), "NOPs included".to_owned()),
     ];
     html! {
         table.figures {

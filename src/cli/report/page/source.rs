@@ -82,9 +82,9 @@ fn remarks(text: &SourceText, lines: &[Line<'_>]) -> Markup {
     let unknown = lines.iter().find(|line| line.number == 0).map_or(0, |line| line.words);
     html! {
         p.note {
-            "Words: how many registers the values computed in the line hold where most are live, at the line with ▶. "
+            "Words: registers at the peak (▶) that hold values computed in the line. "
             @if unknown > 0 { (counted(unknown as usize, "word")) " come from no known line. " }
-            @if text.len() == 0 { "The source file is not there, so its text is missing." }
+            @if text.len() == 0 { "The source file is missing, so its text is not shown." }
         }
     }
 }
