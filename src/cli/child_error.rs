@@ -1,18 +1,19 @@
-//! Why another process of ours failed, by what it printed.
+//! Finds the error message in a child process's output.
 
-/// What a process that fails says of it, among warnings, headings of functions and, where LLVM aborts, the stack.
+/// Collects the error message of a failing child process, among warnings, headings of functions and, if LLVM aborts,
+/// the stack.
 #[derive(Default)]
 pub(crate) struct ChildError {
-    /// The first line that says it is an error.
+    /// The first line that is marked as an error.
     error: Option<String>,
     /// The first line of all.
     first: Option<String>,
-    /// What follows is where LLVM was, and not why.
+    /// Whether LLVM's stack has begun, which does not contain the reason.
     is_over: bool,
 }
 
 impl ChildError {
-    /// Takes up a line that belongs to no function.
+    /// Reads a line that belongs to no function.
     pub(crate) fn hear(&mut self, line: &str) {
         self.is_over |= line.starts_with("PLEASE submit a bug report") || line.starts_with("Stack dump:");
         if self.is_over || line.trim().is_empty() || line.starts_with("nvptx-ra: trace of '") {
@@ -26,12 +27,12 @@ impl ChildError {
         self.first.get_or_insert_with(|| said.to_owned());
     }
 
-    /// The line that says it is an error.
+    /// Returns the line that is marked as an error.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// What it is, as far as that is said.
+    /// Returns the message; `None` if there is no line.
     pub(crate) fn problem(self) -> Option<String> {
         self.error.or(self.first)
     }
@@ -47,7 +48,8 @@ mod tests {
         child_error.problem()
     }
 
-    /// The error is told, wherever it stands; without one the first line that is no heading and no part of a stack.
+    /// The error is found at any position; without an error, the first line that is neither a heading nor part of a
+    /// stack.
     #[test]
     fn errors_come_first() {
         let says = |problem: &str| Some(problem.to_owned());

@@ -1,23 +1,23 @@
-//! Processes for tests: the program of the tests starts itself again, and there runs one test in the part of a child.
+//! Child processes for tests: the test program starts itself again, and runs one test in the role of a child.
 
 use std::ffi::OsStr;
 use std::process::{Child, Command};
 
 const PART: &str = "NVPTX_RA_TEST_PART";
 
-/// This program again, in which the test of this name finds its [`part`].
+/// Starts this program again; the test of this name then finds its [`part`].
 pub(super) fn child(test: &str, part: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(PART, part);
     command
 }
 
-/// What the process that runs a test is to do; `None` in the process that the user started.
+/// Returns the role of a child process; `None` in the process that the user started.
 pub(super) fn part() -> Option<String> {
     std::env::var(PART).ok()
 }
 
-/// A process that is killed when this goes away, so that a test that fails leaves none.
+/// A process that is killed on drop, so that a failing test leaves no process.
 pub(super) struct KillOnDrop(pub(super) Child);
 
 impl Drop for KillOnDrop {
@@ -28,7 +28,7 @@ impl Drop for KillOnDrop {
     }
 }
 
-/// Numbers that differ from call to call and are the same in every run: SplitMix64.
+/// A sequence of numbers that is the same in every run: SplitMix64.
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {

@@ -1,4 +1,4 @@
-//! LLVM IR to PTX in process: what compiling and tuning share.
+//! Compiles LLVM IR to PTX in process, for compiling and tuning.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::input;
 use crate::ptxas;
 use crate::triton;
 
-/// The optimisation level of every command that compiles LLVM IR, unless it is given: that of code whose speed matters.
+/// Default optimisation level of every command that compiles LLVM IR: the usual level of performance-critical code.
 pub(crate) const DEFAULT_LEVEL: u8 = 3;
 
-// How LLVM makes code, beside the processor. A documentation comment would become that of every command which has
-// these.
+// Code generation settings except the processor. A documentation comment would become the help of every command with
+// these settings.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Settings {
-    /// Features of the processor and the PTX version, e.g. +ptx88. Unless given, the version of Triton's PTX beside its code, or
-    /// the oldest that knows the processor
+    /// Features of the processor and the PTX version, e.g. +ptx88. Unless given, the version of Triton's own PTX if
+    /// there is one, or the oldest version that supports the processor
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
-    /// Where floating-point operations may be fused. Unless given, on; fast where LLVM's optimisations run first, as clang has it
-    /// for CUDA, and where Triton says so beside its code
+    /// Where floating-point operations may be fused. Unless given: fast if LLVM's optimisations run first, as in clang
+    /// for CUDA, or if Triton's metadata say so; on otherwise
     #[arg(long, value_enum)]
     fp_contract: Option<FpContract>,
     /// The optimisation level of the code generator; the default is clang's -O3, while llc's is -O2
@@ -38,10 +38,10 @@ pub(crate) struct Settings {
     level: u8,
 }
 
-// What a process is told of a module that another one hands over. No documentation comment, as above.
+// Arguments of a child process for a module from its parent. No documentation comment, as above.
 #[derive(clap::Args)]
 pub(crate) struct ModuleArguments {
-    /// What the module is called
+    /// The module's name
     pub(crate) name: PathBuf,
     /// The processor
     #[arg(long)]
@@ -50,7 +50,7 @@ pub(crate) struct ModuleArguments {
     pub(crate) settings: Settings,
 }
 
-/// Whether LLVM's optimisations run on a module ahead of code generation.
+/// Whether LLVM's optimisations run on a module before code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Optimise {
     /// If nothing has optimised it
@@ -73,23 +73,23 @@ enum FpContract {
 }
 
 impl Settings {
-    /// The features of the processor and the level, and nothing else said.
+    /// Returns settings with only the processor's features and the level.
     pub(crate) fn new(mattr: &str, level: u8) -> Self {
         Self { mattr: mattr.to_owned(), fp_contract: None, level }
     }
 
-    /// The same at another level.
+    /// Returns the same settings at another level.
     pub(crate) fn at_level(&self, level: u8) -> Self {
         Self { level, ..self.clone() }
     }
 
-    /// The same for code of clang's front end, where nothing else is said.
+    /// Returns the same settings for code of clang's front end, unless the user has set them.
     pub(crate) fn of_front_end(&self) -> Self {
         Self { fp_contract: self.fp_contract.or(Some(FpContract::Fast)), ..self.clone() }
     }
 
-    /// The same for a kernel of Triton's, if it is one, where nothing else is said. `cpu` is the processor that the user names:
-    /// PTX of Triton's version may not know it.
+    /// Returns the same settings for a Triton kernel, if it is one, unless the user has set them. `cpu` is the user's
+    /// processor: the PTX version of Triton's code may not support it.
     pub(crate) fn of_triton(&self, kernel: Option<&triton::Kernel>, cpu: Option<&str>) -> Self {
         let mut settings = self.clone();
         let Some(kernel) = kernel else { return settings };
@@ -106,7 +106,7 @@ impl Settings {
         self.fp_contract.unwrap_or(FpContract::On)
     }
 
-    /// The arguments of a command that say the same.
+    /// Returns a command's arguments for the same settings.
     pub(crate) fn arguments(&self) -> [String; 3] {
         let contract = match self.fp_contract() {
             FpContract::Fast => "fast",
@@ -116,12 +116,12 @@ impl Settings {
         [format!("--mattr={}", self.mattr), format!("--fp-contract={contract}"), format!("-O{}", self.level)]
     }
 
-    /// The features of the processor and the PTX version, as LLVM takes them.
+    /// Returns the features of the processor and the PTX version, in LLVM's form.
     pub(crate) fn features(&self) -> &str {
         &self.mattr
     }
 
-    /// Whether LLVM's optimisations run on a module ahead of code generation. `name` is its file's, for messages.
+    /// Returns whether LLVM's optimisations run on a module before code generation. `name` is its file's, for messages.
     pub(crate) fn optimises(&self, module: &Module<'_>, wanted: Optimise, name: &str) -> bool {
         let is_unoptimised = match wanted {
             Optimise::Auto => self.level > 0 && codegen::is_unoptimised(module),
@@ -134,16 +134,16 @@ impl Settings {
         is_unoptimised
     }
 
-    /// Says so where a module is taken as it stands, though nothing has optimised it: a build has other code.
+    /// Warns if an unoptimised module is compiled without LLVM's optimisations: a real build has other code.
     pub(crate) fn warn_of_unoptimised(&self, module: &Module<'_>, name: &str) {
         if self.level > 0 && codegen::is_unoptimised(module) {
             say!(
-                "nvptx-ra: {name} is not optimised, and is taken as it stands; clang's -O3 without -disable-llvm-passes optimises it"
+                "nvptx-ra: {name} is compiled without optimisations; clang's -O3 without -disable-llvm-passes optimises it"
             );
         }
     }
 
-    /// What clang has to do alike so that it makes the same code of the source.
+    /// Describes the clang settings that produce the same code from the source.
     pub(crate) fn like_clang(&self) -> String {
         let features = if self.mattr.is_empty() { "the default" } else { &self.mattr };
         let (level, version) = (self.level, codegen::llvm_version());
@@ -159,13 +159,13 @@ impl Settings {
         Ok(())
     }
 
-    /// Makes the functions of a module what a plugin of clang sees ahead of the optimisations.
+    /// Brings a module's functions into the state that a clang plugin sees before the optimisations.
     pub(crate) fn start_optimising(&self, module: &Module<'_>, cpu: &str) -> Result<(), Error> {
         codegen::start_optimising(module, &self.machine(cpu, module)?, self.level);
         Ok(())
     }
 
-    /// The PTX of a module. Optimised code is not for debugging.
+    /// Compiles a module to PTX. Optimised code is not for debugging.
     pub(crate) fn emit(&self, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
         let ptx = self
             .machine(cpu, module)?
@@ -178,15 +178,15 @@ impl Settings {
         Ok(ptx)
     }
 
-    /// The PTX of a module that nobody reads but the search: nobody hears what LLVM says of it, and what LLVM calls an
-    /// error is one, and not the end of the process.
+    /// Compiles a module to PTX for the search: LLVM's diagnostics are discarded, and LLVM's fatal errors are returned
+    /// instead of ending the process.
     pub(crate) fn emit_quietly(&self, context: &Context, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
         let refused = |message| Error::pass(format!("LLVM emits no code: {message}"), "see LLVM's message");
         codegen::quietly(context, || self.emit(module, cpu)).map_err(refused)?
     }
 
-    /// The functions of a module as they reach the coalescer, for which the options must say that code generation stops
-    /// behind it. The module is used up. `name` is its file's, for messages.
+    /// Returns the functions of a module as they reach the coalescer. The options must stop code generation after it.
+    /// The module is consumed. `name` is its file's, for messages.
     pub(crate) fn views(
         &self,
         module: &Module<'_>,
@@ -215,7 +215,7 @@ impl Settings {
         if module.get_data_layout().as_str().is_empty() {
             module.set_data_layout(&machine.get_target_data().get_data_layout());
         }
-        // llc comments its output unless told not to.
+        // llc comments its output by default.
         machine.set_asm_verbosity(true);
         codegen::set_fp_contract(
             &machine,
@@ -229,8 +229,8 @@ impl Settings {
     }
 }
 
-/// Ends the process where LLVM calls an error fatal, as it does with code that the processor has no instruction for, with a
-/// line that says so. `name` is the input's, for messages.
+/// Ends the process with an error message at LLVM's fatal errors, for example for code without a matching instruction
+/// of the processor. `name` is the input's, for messages.
 pub(crate) fn end_after_fatal_errors(name: &str, cpu: &str) {
     codegen::end_after_fatal_errors(&does_not_compile(name, cpu), ptxas::Folder::remove_all);
 }
@@ -240,18 +240,17 @@ fn does_not_compile(name: &str, cpu: &str) -> String {
     format!("{name} does not compile for {processor}; check --cpu, e.g. sm_90a, and --mattr, e.g. +ptx88")
 }
 
-/// A module that is right, for a triple that we compile for; without one it is taken for nvptx64-nvidia-cuda, as llc
-/// would with that triple.
+/// Parses and verifies a module for a supported triple. A module without a triple is compiled for nvptx64-nvidia-cuda,
+/// as llc would with that triple.
 pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module<'c>, Error> {
-    // As llc names it, because the name may reach the output.
+    // llc's name for the module, because the name may reach the output.
     let name = if input::is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
-    let invalid = |message: String| {
-        Error::new(ErrorKind::View, message, "the input must be LLVM IR of this LLVM or an older one")
-    };
+    let invalid =
+        |message: String| Error::new(ErrorKind::View, message, "use LLVM IR of this LLVM version or an older one");
     let module = codegen::parse_ir(context, content, &name).map_err(invalid)?;
     let triple = module.get_triple();
     match triple.as_str().to_string_lossy().as_ref() {
-        // Triton's own IR says nothing.
+        // Triton's own IR has no triple.
         "" => module.set_triple(&TargetTriple::create("nvptx64-nvidia-cuda")),
         nvptx if nvptx.starts_with("nvptx") => {}
         other => {
@@ -261,7 +260,7 @@ pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Re
     }
     module.verify().map_err(|message| {
         let problem = format!("{name}: not valid: {}", message.to_string().trim());
-        Error::new(ErrorKind::View, problem, "the IR breaks LLVM's rules; report that to the tool that made it")
+        Error::new(ErrorKind::View, problem, "report the invalid IR to the tool that made it")
     })?;
     Ok(module)
 }

@@ -1,4 +1,4 @@
-//! `nvptx-ra compare`: whether two files of PTX compute the same, run on the CPU.
+//! `nvptx-ra compare`: compares the results of two files on the CPU.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,54 +17,55 @@ use crate::{input, run};
 
 /// Run the kernels of two files of PTX or machine code on the CPU and compare what they store; exit 1 if one differs
 ///
-/// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
-/// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch that one of them ends and the other does not is a
-/// difference. A launch on which nothing can be said, as of one with a race, is
-/// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel, or a function
-/// of a file is not read, and none differs, the exit status is 2. Executed instructions, and those that access local
-/// memory, are those of the launches that both files' kernels end.
+/// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for
+/// floats, 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. If a launch ends in one file and not in the other, this is
+/// a difference. A launch that cannot be compared, for example because of a race, is reported as not comparable, with
+/// the reason, and never as equal. The exit status is 2 if no kernel differs, and a kernel cannot be compared or a
+/// function of a file cannot be parsed. Counts of executed instructions, and of accesses of local memory, include the
+/// launches that end in both files.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The first file, which says how buffers are filled
+    /// The first file, which determines how buffers are filled
     first: PathBuf,
     /// The second file
     second: PathBuf,
-    /// The kernel to compare, again for several; unless given, all kernels of the first file
+    /// A kernel to compare; repeat for more. Unless given, all kernels of the first file
     #[arg(long = "kernel", value_name = "NAME")]
     kernels: Vec<String>,
     /// The number of launches of each kernel
     #[arg(long, default_value_t = 4)]
     launches: u32,
-    /// The most launches behind these, each for statements that did not run, or for branches and comparisons that showed
-    /// one side only
+    /// The most additional launches, each for statements that were not executed, or for branches and comparisons with
+    /// only one outcome
     #[arg(long, value_name = "N", default_value_t = Launches::default().more)]
     more: u32,
-    /// What launches and the order of threads are drawn from
+    /// The seed of launches and of the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The blocks of the grid; unless given, few, and drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     grid: Option<[u32; 3]>,
-    /// The threads of a block; unless given, as the kernel asks for, or drawn
+    /// The threads of a block; unless given, the kernel's own number, or drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     block: Option<[u32; 3]>,
-    /// The most threads of a block of a kernel that does not say how many; unless given, drawn
+    /// The most threads of a block of a kernel without its own number; unless given, drawn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "block")]
     threads: Option<u32>,
     /// Bytes of shared memory that a launch adds
     #[arg(long, value_name = "BYTES", default_value_t = Launches::default().dynamic_shared)]
     dynamic_shared: u32,
-    /// The most instructions of warps that a launch may run
+    /// The most warp instructions that a launch may execute
     #[arg(long, default_value_t = Launches::default().most_steps)]
     steps: u64,
-    /// The most instructions of warps that all launches of a kernel in both files may run; unless given, there is no limit
+    /// The most warp instructions that all launches of a kernel in both files may execute; unless given, there is no
+    /// limit
     #[arg(long, value_name = "STEPS")]
     steps_in_all: Option<u64>,
     /// Floating-point numbers must agree on every bit
     #[arg(long)]
     exact: bool,
-    /// Draw infinities, NaN, subnormal numbers and integers at their limits, too; for programs that must agree on every
-    /// bit, those of NaN included
+    /// Also draw infinities, NaN, subnormal numbers and integers at their limits; for programs that must agree on every
+    /// bit, bits of NaN included
     #[arg(long, requires = "exact")]
     extremes: bool,
     /// Print the result as JSON
@@ -72,7 +73,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Where the machine code of each file does not wait for what a kernel needs.
+/// Missing waits in each file's machine code of a kernel.
 type Hazards = [Vec<Finding>; 2];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -118,12 +119,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let text: String = all().map(|(comparison, hazards)| as_text(comparison, hazards, loaded)).collect();
         super::print_text(&text)?;
     }
-    // A script must not take what could not be compared for equal.
+    // A script must not mistake a failed comparison for equality.
     let is_open = has_unread || comparisons.iter().any(|comparison| comparison.equal() == 0);
     Ok(super::exit_code(differs, is_open))
 }
 
-/// The command that compares two files on these launches of a kernel.
+/// Returns the command that compares two files on these launches of a kernel.
 pub(crate) fn command([first, second]: [&str; 2], kernel: &str, launches: &Launches) -> String {
     let Launches { count, more, seed, grid, threads, dynamic_shared, most_steps, most_steps_in_all, .. } = launches;
     let exact = match (launches.is_exact, launches.extremes) {
@@ -140,8 +141,8 @@ pub(crate) fn command([first, second]: [&str; 2], kernel: &str, launches: &Launc
     )
 }
 
-/// Adds the kernels that are not read as not comparable. Returns whether a function of the files is not read whose code may
-/// count: a kernel that was not asked for does not.
+/// Adds the kernels that cannot be parsed as not comparable. Returns whether a function that cannot be parsed may
+/// affect the result: a kernel that is not wanted does not.
 fn add_unread(comparisons: &mut Vec<Comparison>, programs: [&Program; 2], asked: &[String]) -> bool {
     let mut has_unread = false;
     for (program, unread) in
@@ -158,7 +159,7 @@ fn add_unread(comparisons: &mut Vec<Comparison>, programs: [&Program; 2], asked:
     has_unread
 }
 
-/// A verdict in a word.
+/// Returns a verdict in one word.
 fn word(comparison: &Comparison) -> &'static str {
     match (comparison.difference(), comparison.equal()) {
         (Some(_), _) => "different",
@@ -187,7 +188,7 @@ fn as_text(comparison: &Comparison, hazards: &Hazards, loaded: [&Loaded; 2]) -> 
     }
     for (executed, which) in comparison.executed.iter().flatten().zip(["first", "second"]) {
         let Executed { instructions, local, .. } = executed;
-        _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
+        _ = writeln!(text, "  {which}: {instructions} warp instructions executed, {local} access local memory");
     }
     for (hazards, which) in hazards.iter().zip(["first", "second"]) {
         for hazard in hazards {
@@ -203,7 +204,7 @@ fn as_text(comparison: &Comparison, hazards: &Hazards, loaded: [&Loaded; 2]) -> 
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
         _ = writeln!(text, "  {which}: {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
         for (name, count) in side.hashed() {
-            _ = writeln!(text, "  {which}: hashed {name}, run {count} times by warps");
+            _ = writeln!(text, "  {which}: hashed {name}, executed {count} times by warps");
         }
     }
     text

@@ -1,4 +1,4 @@
-//! `nvptx-ra compile`: LLVM IR to PTX in process, the same text that llc prints with the plugin loaded.
+//! `nvptx-ra compile`: compiles LLVM IR to PTX in process, with the same output as llc with the plugin loaded.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,11 +17,11 @@ use crate::{dynamic_shared, input, output, processor, triton};
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode; - is standard input
     input: PathBuf,
-    /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx, or with .compiled.ptx
-    /// if it is Triton's code
+    /// The output file; - is standard output. Unless given, the input's name with .ptx, or with .compiled.ptx for
+    /// Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// The processor, e.g. sm_90. Unless given, the one that Triton names beside its code, or LLVM's default
+    /// The processor, e.g. sm_90. Unless given, the one in Triton's metadata, or LLVM's default
     #[arg(long, default_value = "", hide_default_value = true)]
     cpu: String,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// An option of the passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
-    /// LLVM's own options, behind --, as llc takes them
+    /// LLVM's own options, after --, as in llc
     #[arg(last = true, value_name = "LLVM_OPTIONS")]
     llvm: Vec<String>,
 }
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let of_triton = triton.as_ref().and_then(triton::Kernel::cpu).filter(|_| arguments.cpu.is_empty());
     let cpu = of_triton.unwrap_or_else(|| arguments.cpu.clone());
     processor::check(&cpu)?;
-    // Triton's own PTX stands under the other name.
+    // The other name is Triton's own PTX.
     let extension = if triton.is_some() { "compiled.ptx" } else { "ptx" };
     let output = output::beside(arguments.output.as_deref(), &arguments.input, extension);
     if !input::is_stream(&output) {
@@ -74,15 +74,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The dynamic shared memory that Triton wrote down beside the input, unless an option says it.
+/// Adds the dynamic shared memory from Triton's metadata, unless an option sets it.
 fn launch_options(input: &Path, options: &[String]) -> Vec<String> {
     let is_said = options.iter().any(|option| option.starts_with("dynamic-shared"));
     let beside = dynamic_shared::all_said(input, &[]);
     beside.iter().filter(|_| !is_said).map(|said| dynamic_shared::as_option(said.value.0)).collect()
 }
 
-/// The `--set` options as LLVM registers them, each checked first, for a better message than LLVM's. Spills are forecast
-/// from the PTX, which has what all passes did.
+/// Returns the `--set` options in LLVM's form. Each is checked first, because LLVM's messages are less clear. Spills
+/// are forecast from the PTX, after all passes.
 fn llvm_options(options: &[String]) -> Result<Vec<String>, Error> {
     let mut arguments = Vec::new();
     for option in options {

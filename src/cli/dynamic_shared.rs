@@ -1,6 +1,6 @@
-//! `--dynamic-shared`: the shared memory that launches add to what kernels declare. The code does not say how much that
-//! is, but it decides how many warps an SM holds, and so how many registers cost none. All of Triton's is such; its
-//! compiler writes it into a file beside the code.
+//! `--dynamic-shared`: the shared memory that launches add to kernels' static shared memory. The code does not contain
+//! the size. But the size affects occupancy, and so how many registers are free of cost. All shared memory of Triton's
+//! kernels is dynamic; Triton writes the size into a metadata file.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::triton;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) u32);
 
-/// What one use of the option says.
+/// One use of the option.
 pub(crate) type DynamicShared = OfKernels<Bytes>;
 
 impl Display for Bytes {
@@ -30,26 +30,26 @@ impl FromStr for Bytes {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         text.parse().map(Self).map_err(|_| {
-            let problem = format!("'{text}' is no number of bytes");
-            Error::new(ErrorKind::Option, problem, "say --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
+            let problem = format!("'{text}' is not a number of bytes");
+            Error::new(ErrorKind::Option, problem, "write --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
         })
     }
 }
 
-/// All that is said of an input: what Triton wrote beside it, and behind that, so that it counts first, the options.
+/// Returns all sizes for an input: Triton's metadata, followed by the options, which take precedence.
 pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicShared> {
     let beside = triton::beside(input).map(|kernel| DynamicShared::named(kernel.name, Bytes(kernel.shared)));
     beside.into_iter().chain(options.iter().cloned()).collect()
 }
 
-/// The bytes that a launch of the kernel adds, if anything is said of it; the last that is said counts.
+/// Returns the bytes that a launch of the kernel adds, from the last match; `None` without a match.
 pub(crate) fn bytes_of(said: &[DynamicShared], kernel: &str) -> Option<u32> {
     last_of(said, kernel).map(|Bytes(bytes)| bytes)
 }
 
-/// The option of the passes that says so many bytes. More than any processor gives a block is said as the most that one
-/// gives: there is no room beside either, and no launch. Triton's autotuner compiles such kernels, and drops them when
-/// their launch fails.
+/// Returns the passes' option for a number of bytes. A larger number than any processor allows is replaced by the
+/// maximum: both leave no space for slots, and the launch fails anyway. Triton's autotuner compiles such kernels, and
+/// drops them when their launch fails.
 pub(crate) fn as_option(bytes: u32) -> String {
     format!("dynamic-shared={}", bytes.min(config::DynamicShared::MOST))
 }
@@ -63,7 +63,8 @@ mod tests {
         texts.iter().map(|text| text.parse().expect("is well-formed")).collect()
     }
 
-    /// What is said of one kernel holds for that one, what is said last counts, and of others nothing is known.
+    /// A size for one kernel applies to that kernel only, the last size takes precedence, and other kernels have no
+    /// size.
     #[test]
     fn the_last_that_is_said_counts() {
         let all_and_one = said(&["1024", "dot=0", "dot_bwd=4096"]);
@@ -72,7 +73,7 @@ mod tests {
         assert_eq!(bytes_of(&said(&["dot=64"]), "softmax"), None);
     }
 
-    /// Triton's metadata beside the code hold for that kernel unless an option says otherwise; other files say nothing.
+    /// Triton's metadata apply to their kernel unless an option overrides them; other files have no size.
     #[test]
     fn metadata() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!((of(r#"{"kernels": []}"#, &[]), of("", &[]), of("", &["8"])), (None, None, Some(8)));
     }
 
-    /// What no launch can have is no error: the option takes it, and there is no room beside it.
+    /// A size that no launch can have is no error: the option accepts it, and leaves no space for slots.
     #[test]
     fn more_than_there_is() {
         for bytes in [0, 4_096, 262_144] {
@@ -97,11 +98,11 @@ mod tests {
         assert!(config::assignments(&as_option(786_432), config::Origin::CommandLine).is_ok());
     }
 
-    /// No number is an error that shows how to say it, a name that no kernel has one that names it.
+    /// A malformed number is an error that shows the format; an unknown kernel name is an error with this name.
     #[test]
     fn errors() {
         let error = "dot=48k".parse::<DynamicShared>().expect_err("is no number").to_string();
-        assert!(error.contains("'48k' is no number of bytes") && error.contains("KERNEL=49152"), "{error}");
+        assert!(error.contains("'48k' is not a number of bytes") && error.contains("KERNEL=49152"), "{error}");
         assert!("-1".parse::<DynamicShared>().is_err());
         let kernels = ["dot", "softmax"].into_iter();
         assert_eq!(check("--dynamic-shared", &said(&["8", "max=16"]), kernels.clone(), "m.ll"), Ok(()));

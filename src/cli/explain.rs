@@ -1,4 +1,4 @@
-//! `nvptx-ra explain`: what an option does.
+//! `nvptx-ra explain`: explains an option.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     /// All options
     #[arg(long)]
     all: bool,
-    /// With --all: those for developers too
+    /// With --all: also options for developers
     #[arg(long, requires = "all")]
     hidden: bool,
 }

@@ -1,4 +1,4 @@
-//! Functions in text form, one after another, in a stream that may hold other lines too.
+//! Reads functions in text form, one after another, from a stream that may contain other lines.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -8,8 +8,7 @@ use nvptx_ra::function::Function;
 
 use crate::input;
 
-/// Calls `each` with the functions of a text, every one of them valid, and `other` with the lines before, between and
-/// behind them.
+/// Calls `each` with the functions of a text, after validation, and `other` with all other lines.
 pub(crate) fn for_each(
     path: &Path,
     mut reader: impl BufRead,
@@ -20,7 +19,7 @@ pub(crate) fn for_each(
     let failed = |error: std::io::Error| Error::file(input::name(path).as_ref(), &error);
     let mut bytes = Vec::new();
     while reader.read_until(b'\n', &mut bytes).map_err(failed)? > 0 {
-        // The other lines are anybody's, and need not be UTF-8.
+        // Other lines come from arbitrary programs, and need not be UTF-8.
         let line = String::from_utf8_lossy(&bytes);
         let line = line.strip_suffix('\n').map_or(&*line, |line| line.strip_suffix('\r').unwrap_or(line));
         if !text.is_empty() || line == "mfv 1" {
@@ -35,7 +34,7 @@ pub(crate) fn for_each(
         }
         bytes.clear();
     }
-    // What is cut off is an error of the parser, which says where.
+    // For a truncated function, the parser reports the position.
     if text.is_empty() { Ok(()) } else { each(read(&text)?) }
 }
 

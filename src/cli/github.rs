@@ -2,26 +2,26 @@
 
 use nvptx_ra::lint::Place;
 
-/// A line for <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>.
+/// Formats a line for <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>.
 pub(crate) fn annotation(level: &str, place: &Place, title: &str, text: &str) -> String {
     let line = if place.line == 0 { String::new() } else { format!(",line={}", place.line) };
     let (file, title) = (property(&relative(&place.file)), property(&format!("nvptx-ra: {title}")));
     format!("::{level} file={file}{line},title={title}::{}\n", data(text))
 }
 
-/// A path as it is from the folder where the command runs, if it is below it: so continuous integration knows files.
+/// Returns a path relative to the current folder, if it is below it: continuous integration uses such paths.
 pub(crate) fn relative(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = std::path::Path::new(path).strip_prefix(&here).ok();
     below.map_or_else(|| path.to_owned(), |below| below.to_string_lossy().into_owned())
 }
 
-/// The text of an annotation.
+/// Escapes the text of an annotation.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A value among an annotation's properties.
+/// Escapes the value of an annotation's property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! What a command reads: files, or standard input where the path is `-`, of the kinds that the command takes.
+//! Opens a command's inputs: files, or standard input for the path `-`, of the kinds that the command accepts.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -8,10 +8,10 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 
-/// The kinds that are taken for LLVM IR.
+/// The kinds that are accepted as LLVM IR.
 #[cfg(feature = "llvm")]
 pub(crate) const IR: [InputKind; 3] = [InputKind::Assembly, InputKind::Bitcode, InputKind::Text];
-/// The kinds that functions come from.
+/// The kinds that contain functions.
 #[cfg(feature = "llvm")]
 pub(crate) const FUNCTIONS: [InputKind; 6] = [
     InputKind::Assembly,
@@ -21,20 +21,20 @@ pub(crate) const FUNCTIONS: [InputKind; 6] = [
     InputKind::Functions,
     InputKind::Text,
 ];
-/// The kinds that functions come from without LLVM.
+/// The kinds that contain functions, without LLVM.
 #[cfg(not(feature = "llvm"))]
 pub(crate) const FUNCTIONS: [InputKind; 3] = [InputKind::Ptx, InputKind::Functions, InputKind::Text];
 
-/// An input of a kind that its command takes.
+/// An input of an accepted kind.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) kind: InputKind,
-    /// The whole of it.
+    /// The whole content.
     pub(crate) reader: Box<dyn BufRead>,
 }
 
 impl Input {
-    /// Opens an input, and refuses what `command` does not take.
+    /// Opens an input. Returns an error if `command` does not accept its kind.
     pub(crate) fn open(path: &Path, command: &str, taken: &[InputKind]) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::file(name(path).as_ref(), &error);
         let mut reader: Box<dyn Read> = if is_stream(path) {
@@ -53,8 +53,8 @@ impl Input {
         Ok(Self { path: path.to_owned(), kind, reader })
     }
 
-    /// The whole of it, but for the zeros at the end of PTX: NVRTC's text has one, and programs write it to files. Functions
-    /// of PTX that are not read are named here, so that no command leaves one out without a word.
+    /// Reads the whole content, without zeros at the end of PTX: NVRTC's output ends with one, and programs write it to
+    /// files. Prints the functions of PTX that cannot be parsed, so that no command omits one silently.
     pub(crate) fn content(mut self) -> Result<Vec<u8>, Error> {
         let mut content = Vec::new();
         let read = self.reader.read_to_end(&mut content);
@@ -63,7 +63,7 @@ impl Input {
             content.pop();
         }
         if self.kind == InputKind::Ptx {
-            // A text that cannot be cut is an error of the command.
+            // If the PTX cannot be split into functions, the command reports the error.
             let unread = Module::read(&name(&self.path), &content).map(|module| module.unread());
             unread.unwrap_or_default().iter().for_each(|unread| say!("nvptx-ra: {unread}"));
         }
@@ -71,17 +71,17 @@ impl Input {
     }
 }
 
-/// The content of an input of one of these kinds.
+/// Reads the content of an input of one of these kinds.
 pub(crate) fn read(path: &Path, command: &str, taken: &[InputKind]) -> Result<Vec<u8>, Error> {
     Input::open(path, command, taken)?.content()
 }
 
-/// Whether a path stands for standard input or output.
+/// Returns whether a path stands for standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What messages call an input.
+/// Returns an input's name in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_stream(path) { "standard input".to_owned() } else { path.to_string_lossy().into_owned() }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and its like: noted, so that long work ends in order and leaves nothing behind.
+//! Ctrl-C and other requests to end: they are counted, so that long work ends in order and leaves no files behind.
 
 use std::process::{Child, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,29 +12,30 @@ use nvptx_ra::error::Error;
 
 use crate::ptxas::Folder;
 
-/// How often the user has interrupted.
+/// Number of the user's interruptions.
 static INTERRUPTIONS: AtomicU32 = AtomicU32::new(0);
 
-/// How many interruptions end nothing.
+/// Number of interruptions without effect.
 static TOLERATED: AtomicU32 = AtomicU32::new(0);
 
-/// What is said at the first interruption.
+/// The line printed at the first interruption.
 static ANSWER: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// What is said where an interruption ends the program at once.
+/// The line printed if an interruption ends the program at once.
 static LAST_WORDS: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// How long the work may take to end in order. LLVM asks nobody whether to go on, nor does a read of standard input.
+/// How long the work may take to end in order. LLVM does not check for interruptions, nor does a read of standard
+/// input.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The program that is waited for and ends with this one.
+/// The child process that this process waits for and ends.
 static CHILD: Mutex<Option<Pid>> = Mutex::new(None);
 
-/// What a shell reports of a program that Ctrl-C ended: 128 and the number of SIGINT.
+/// A shell's exit code for a program that Ctrl-C ended: 128 plus SIGINT's number.
 const EXIT_CODE: u8 = 130;
 
-/// From now on an interruption, or a request to terminate, ends nothing by itself: whoever works asks
-/// [`is_interrupted`] every now and then. It does end the program of [`end_with_us`].
+/// Handles interruptions and requests to terminate: they end the child process of [`end_with_us`], and otherwise are
+/// only counted. Long work must check [`is_interrupted`] regularly.
 pub(crate) fn watch() -> Result<(), Error> {
     let note = || {
         let before = INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
@@ -49,18 +50,17 @@ pub(crate) fn watch() -> Result<(), Error> {
             std::thread::spawn(move || end_behind(PATIENCE, last_words));
         }
     };
-    ctrlc::set_handler(note).map_err(|error| {
-        Error::pass(format!("interruptions cannot be watched for: {error}"), "see the system's limits")
-    })
+    ctrlc::set_handler(note)
+        .map_err(|error| Error::pass(format!("interruptions cannot be handled: {error}"), "check the system's limits"))
 }
 
-/// From now on, an interruption ends the program with this line where the work has not ended in order within moments; not one
-/// that was answered.
+/// Makes an interruption end the program, after this line, if the work has not ended in order within [`PATIENCE`]. An
+/// interruption that [`answer_first`] has answered does not.
 pub(crate) fn end_anyway(last_words: &'static str) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(last_words);
 }
 
-/// Ends the program after that time, if it is still there and nothing has tolerated the interruption.
+/// Ends the program after `patience`, unless the interruption has been tolerated.
 fn end_behind(patience: Duration, last_words: &str) {
     std::thread::sleep(patience);
     if is_interrupted() {
@@ -70,7 +70,7 @@ fn end_behind(patience: Duration, last_words: &str) {
     }
 }
 
-/// Ends the program while other threads may be in LLVM, whose parts an orderly end takes down.
+/// Ends the program without destructors, because other threads may still be in LLVM.
 fn end_at_once() -> ! {
     #[cfg(feature = "llvm")]
     nvptx_ra::ffi::codegen::end_at_once(EXIT_CODE);
@@ -78,28 +78,27 @@ fn end_at_once() -> ! {
     std::process::exit(EXIT_CODE.into())
 }
 
-/// Whether the user wants no more of this.
+/// Returns whether the work should stop.
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTIONS.load(Ordering::Relaxed) > TOLERATED.load(Ordering::Relaxed)
 }
 
-/// Whether the user has interrupted at all, tolerated or not.
+/// Returns whether the user has interrupted at all, tolerated or not.
 pub(crate) fn was_interrupted() -> bool {
     INTERRUPTIONS.load(Ordering::Relaxed) > 0
 }
 
-/// From now on, the first interruption is answered by a line.
+/// Sets the line that answers the first interruption.
 pub(crate) fn answer_first(line: &'static str) {
     *ANSWER.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
 }
 
-/// From now on, one interruption ends nothing, be it past or still to come: the work is coming to its end. A second one
-/// does.
+/// Ignores one interruption, past or future, because the work is about to end. A second one is effective.
 pub(crate) fn tolerate_first() {
     TOLERATED.store(1, Ordering::Relaxed);
 }
 
-/// How the program ends that was interrupted.
+/// Returns the exit code after an interruption.
 pub(crate) fn exit_code() -> ExitCode {
     EXIT_CODE.into()
 }
@@ -108,7 +107,7 @@ fn child() -> MutexGuard<'static, Option<Pid>> {
     CHILD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on an interruption ends a program, too. One program at a time, until [`wait`] has come back.
+/// Makes an interruption end a child process, too. Only one child at a time, until [`wait`] has returned.
 pub(crate) fn end_with_us(program: &Child) {
     let id = i32::try_from(program.id()).ok().map(Pid::from_raw);
     *child() = id;
@@ -117,11 +116,11 @@ pub(crate) fn end_with_us(program: &Child) {
     }
 }
 
-/// Waits for the end of a program that is ended with this one.
+/// Waits for the end of the child process of [`end_with_us`].
 pub(crate) fn wait(program: &mut Child) -> std::io::Result<ExitStatus> {
     let id = *child();
     if let Some(id) = id {
-        // Its number is its own until somebody asks for its status, so that no other program is ended.
+        // The process id stays the child's until its status is collected, so no other process is ended.
         while waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) == Err(nix::Error::EINTR) {}
     }
     *child() = None;

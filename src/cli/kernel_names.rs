@@ -1,13 +1,13 @@
-//! Names of kernels, as people read and write them: in tables as the source has them, and a part of either in `--kernel`
-//! and the like.
+//! Names of kernels in messages and options: tables show the source's names, and `--kernel` matches a part of the
+//! source's or the mangled name.
 
 use nvptx_ra::error::{Error, ErrorKind};
 #[cfg(feature = "llvm")]
 use nvptx_ra::ffi::codegen::demangle;
 use nvptx_ra::printable::printable;
 
-/// A function's name as C++ or Rust has it, without its parameters; `None` for one that neither has mangled. LLVM reads a
-/// few more where it is at hand: parameters of templates whose type depends on other parameters.
+/// Returns a function's C++ or Rust name without parameters; `None` if it is not mangled. LLVM demangles a few more
+/// names: parameters of templates whose type depends on other parameters.
 #[cfg(not(feature = "llvm"))]
 fn demangle(name: &str) -> Option<String> {
     let of_cpp = || {
@@ -18,8 +18,8 @@ fn demangle(name: &str) -> Option<String> {
     of_cpp().or_else(of_rust)
 }
 
-/// The name of the template that a function is an instance of, as C++ has it: without the arguments of it and of its scopes. `None`
-/// where it is no instance.
+/// Returns the C++ name of a function's template, without the arguments of the template and of its scopes. `None` if
+/// the function is no instance.
 pub(crate) fn template(name: &str) -> Option<String> {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let name = cpp_demangle::Symbol::new(name).ok()?.demangle_with_options(&options).ok()?;
@@ -35,17 +35,18 @@ pub(crate) fn template(name: &str) -> Option<String> {
     (depth == 0 && template.len() < name.len()).then_some(template)
 }
 
-/// Letters of a name that a table has room for, and how many of them are the name's first.
+/// Most letters of a name in a table, and how many of them are the name's first.
 const ROOM: usize = 60;
 const FIRST: usize = 24;
 
-/// A kernel's name as the source has it, with scope and template arguments; as it is where it is not mangled. LLVM takes
-/// any bytes for a name: those that a terminal acts on are escaped.
+/// Returns a kernel's source name, with scope and template arguments; the name itself if it is not mangled. LLVM allows
+/// any bytes in a name: control characters are escaped.
 pub(crate) fn readable(name: &str) -> String {
     printable(&demangle(name).unwrap_or_else(|| name.to_owned())).into_owned()
 }
 
-/// The same for a table. Of long ones the middle is left out: instances of a template differ at the end.
+/// Returns the same for a table. The middle of a long name is omitted, because instances of a template differ at the
+/// end.
 pub(crate) fn short(name: &str) -> String {
     let letters: Vec<char> = readable(name).chars().collect();
     if letters.len() <= ROOM {
@@ -55,18 +56,18 @@ pub(crate) fn short(name: &str) -> String {
     format!("{}…{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
 }
 
-/// Whether a part is one of the kernel's name, as it is or as the source has it.
+/// Returns whether a part occurs in the kernel's mangled or source name.
 pub(crate) fn fits(part: &str, kernel: &str) -> bool {
     kernel.contains(part) || demangle(kernel).is_some_and(|name| name.contains(part))
 }
 
-/// Whether a kernel is meant: by one of the parts, or by none being given.
+/// Returns whether a kernel is wanted: one of the parts occurs in its name, or there are no parts.
 pub(crate) fn is_wanted(parts: &[String], kernel: &str) -> bool {
     parts.is_empty() || parts.iter().any(|part| fits(part, kernel))
 }
 
-/// An error where no kernel's name contains a part: a name that is written wrong must not go unseen beside others.
-/// `option` is what the user wrote, and `input` the module's name, both for the message.
+/// Returns an error if a part occurs in no kernel's name, so that a misspelled name is noticed. `option` is the option
+/// as given, and `input` the module's name, both for the message.
 pub(crate) fn check<'a>(
     option: &str,
     part: &str,
@@ -77,10 +78,10 @@ pub(crate) fn check<'a>(
         return Ok(());
     }
     let problem = format!("{option}: {input} has no kernel whose name contains '{part}'");
-    Err(Error::new(ErrorKind::Option, problem, "name a part of one that it has"))
+    Err(Error::new(ErrorKind::Option, problem, "give a part of an existing kernel's name"))
 }
 
-/// The same for all parts of `--kernel`.
+/// Checks all parts of `--kernel`.
 pub(crate) fn check_wanted<'a>(
     parts: &[String],
     kernels: impl Iterator<Item = &'a str> + Clone,
@@ -93,7 +94,7 @@ pub(crate) fn check_wanted<'a>(
 mod tests {
     use super::*;
 
-    /// Instances of a template are told apart, and what is read can be written.
+    /// Instances of a template have different names, and a displayed name works as an option's value.
     #[test]
     fn names_as_the_source_has_them() {
         const MANGLED: &str =
@@ -110,7 +111,8 @@ mod tests {
         assert_eq!(readable("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
     }
 
-    /// Instances differ in arguments, of their own or of their scopes, and functions that are no instances have no template.
+    /// Instances differ in arguments, of their own or of their scopes; functions that are no instances have no
+    /// template.
     #[test]
     fn templates() {
         let of = |name| template(name);
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!(["_Z1kPi", "mul_kernel", "_ZN2ns1kEPi"].map(of), [None, None, None]);
     }
 
-    /// Any of the parts will do, and all kernels are wanted where none is named.
+    /// A match of any part suffices, and without parts all kernels are wanted.
     #[test]
     fn any_part_will_do() {
         let parts = ["max".to_owned(), "dot".to_owned()];
@@ -133,7 +135,7 @@ mod tests {
         assert_eq!([of("softmax"), of("dot_bwd"), of("sum")], [(true, true), (true, true), (false, true)]);
     }
 
-    /// Each part must be of a kernel that is there, and the one that is not is named.
+    /// Each part must match an existing kernel; an error contains the part that does not.
     #[test]
     fn each_part_is_of_a_kernel() {
         let kernels = ["softmax", "dot_bwd"].into_iter();

@@ -1,8 +1,8 @@
 //! The command-line tool: compiles in process with the passes active, runs passes on PTX, replays functions, explains
-//! options. What needs LLVM stands under the feature `llvm`.
+//! options. Commands that need LLVM have the feature `llvm`.
 
-/// Writes a line to standard error. Where nobody listens any more (`2>&1 | head`) the work goes on, which `eprintln`
-/// would end by a panic. What the line quotes does not act on the terminal, and the line stands above a bar.
+/// Writes a line to standard error. If the stream is closed (`2>&1 | head`), the work continues; `eprintln` would
+/// panic. Control characters are escaped, and the line is printed above a progress bar.
 macro_rules! say {
     ($($part:tt)*) => {{
         use std::io::Write as _;
@@ -77,14 +77,14 @@ use clap::{Parser, Subcommand};
 use nvptx_ra::error::Error;
 use nvptx_ra::printable::printable;
 
-// Ahead of the libraries that the crates ask for: the loader looks for each of LLVM's many symbols in the libraries in
-// their order, and is done with the first.
+// Linked before the crates' libraries: the loader searches the libraries in order for each of LLVM's many symbols, and
+// stops at the first match.
 #[cfg(feature = "llvm")]
 #[expect(unsafe_code, reason = "nothing is declared: it only says what to link first")]
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
 
-/// What happens to registers between LLVM and ptxas: reports them, tunes kernels, and compiles LLVM IR to PTX.
+/// Reports and improves kernels' registers between LLVM and ptxas: forecasts, tuning, and compilation of LLVM IR to PTX
 ///
 /// The same passes run as a plugin: clang -fpass-plugin=libnvptx_ra.so, llc -load-pass-plugin=libnvptx_ra.so.
 #[derive(Parser)]
@@ -133,7 +133,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Ahead of all else: what stands in ptxas's place costs a build as little as can be, and has ptxas's arguments.
+    // Comes first, because the ptxas wrapper must cost a build as little as possible, and has ptxas's arguments.
     if let Some(arguments) = ptxas_wrapper::arguments_for_ptxas(std::env::args_os()) {
         return end(ptxas_wrapper::run(arguments));
     }
@@ -181,7 +181,7 @@ fn end(result: Result<ExitCode, Error>) -> ExitCode {
     })
 }
 
-/// The end of a command that checks something: 1 where a check fails, 2 where one cannot be made.
+/// Returns the exit code of a checking command: 1 if a check fails, 2 if a check is impossible.
 fn exit_code(has_failed: bool, is_blind: bool) -> ExitCode {
     const BLIND: u8 = 2;
     match (has_failed, is_blind) {
@@ -191,23 +191,23 @@ fn exit_code(has_failed: bool, is_blind: bool) -> ExitCode {
     }
 }
 
-/// This project's version and that of the LLVM that is loaded, where there is one.
+/// This project's version, and the loaded LLVM's version, if there is one.
 #[cfg(not(feature = "llvm"))]
 static VERSION: LazyLock<String> = LazyLock::new(|| format!("{} (without LLVM)", nvptx_ra::VERSION));
 
-/// This project's version and that of the LLVM that is loaded, where there is one.
+/// This project's version, and the loaded LLVM's version, if there is one.
 #[cfg(feature = "llvm")]
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     format!("{} (LLVM {major}.{minor}.{patch})", nvptx_ra::VERSION)
 });
 
-/// Writes a text for people to standard output. What it quotes does not act on the terminal.
+/// Writes text to standard output, with control characters escaped.
 fn print_text(text: &str) -> Result<ExitCode, Error> {
     print(printable(text).as_bytes())
 }
 
-/// Writes data to standard output. A reader that has seen enough (`| head`) is no error.
+/// Writes data to standard output. A closed stream (`| head`) is no error.
 fn print(text: &[u8]) -> Result<ExitCode, Error> {
     use std::io::Write as _;
     let mut output = std::io::stdout().lock();
@@ -224,7 +224,7 @@ mod tests {
 
     use super::{Arguments, golden};
 
-    /// The help of every command is what `tests/golden/help.txt` says, so that it is read in a row when it changes.
+    /// The help of every command equals `tests/golden/help.txt`, so that changes are reviewed together.
     /// `UPDATE_EXPECT=1` rewrites the file.
     #[test]
     fn help_is_read_in_a_row() {

@@ -1,4 +1,4 @@
-//! `nvptx-ra mir`: a pipeline of LLVM's new pass manager on a `.mir` file.
+//! `nvptx-ra mir`: runs a pipeline of LLVM's new pass manager on a `.mir` file.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use nvptx_ra::error::Error;
 use nvptx_ra::ffi::mir_main;
 
-/// Run passes of the new pass manager on machine code (.mir) and print what comes out
+/// Run passes of the new pass manager on machine code (.mir) and print the result
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {
-    /// As LLVM's own tools take them: -passes=PIPELINE IN.mir [-o FILE] [-mcpu=CPU] [-print-pipeline-passes]
-    /// [-nvptx-ra-…]; -help lists all
+    /// As for LLVM's own tools: -passes=PIPELINE IN.mir [-o FILE] [-mcpu=CPU] [-print-pipeline-passes] [-nvptx-ra-…];
+    /// -help lists all
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "LLVM_OPTIONS")]
     llvm: Vec<OsString>,
 }

@@ -1,31 +1,31 @@
-//! Paths and words as Ninja and the shell behind it read them.
+//! Quotes paths and words for Ninja and the shell that it starts.
 
 use std::path::Path;
 
 use nvptx_ra::error::{Error, ErrorKind};
 
-/// A word that the shell takes as it is.
+/// Quotes a word for the shell.
 pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A path as a word of a command.
+/// Quotes a path as a word of a command.
 pub(crate) fn word(path: &Path) -> Result<String, Error> {
     Ok(in_value(&quoted(checked(path)?)))
 }
 
-/// Text as the value of a variable of Ninja.
+/// Escapes text as the value of a Ninja variable.
 pub(crate) fn in_value(text: &str) -> String {
     text.replace('$', "$$")
 }
 
-/// A path as Ninja reads it among others.
+/// Escapes a path in a list of Ninja's paths.
 pub(crate) fn in_path(path: &Path) -> Result<String, Error> {
     let path = checked(path)?.chars();
     Ok(path.flat_map(|c| matches!(c, '$' | ' ' | ':').then_some('$').into_iter().chain([c])).collect())
 }
 
-/// A path that Ninja can name.
+/// Checks that Ninja can express a path.
 fn checked(path: &Path) -> Result<&str, Error> {
     path.to_str().filter(|path| !path.contains(['\n', '\r', '|'])).ok_or_else(|| {
         let problem = format!("{}: Ninja has no way to write this path", path.display());
@@ -37,7 +37,7 @@ fn checked(path: &Path) -> Result<&str, Error> {
 mod tests {
     use super::*;
 
-    /// A path that Ninja cannot name is refused.
+    /// A path that Ninja cannot express is an error.
     #[test]
     fn paths_with_line_breaks() {
         for path in ["a\nb", "a|b"] {

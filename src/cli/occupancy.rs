@@ -1,4 +1,4 @@
-//! `nvptx-ra occupancy`: how many warps an SM holds, as a table for programs.
+//! `nvptx-ra occupancy`: prints occupancy tables for programs.
 
 use std::process::ExitCode;
 
@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 /// Print how many warps an SM holds, by registers of a thread and threads of a block, as JSON
 ///
-/// "warps" has a list for each number of warps of a block, and for "0" one that counts warps instead of blocks, as far
-/// as registers alone decide. The first entry of a list is that of one register.
+/// "warps" has a list for each number of warps in a block. The list "0" counts single warps instead of blocks, limited
+/// by registers only. The first entry of a list is for one register.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The processor
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 fn table(machine: &Architecture) -> Value {
     let registers = || 1..=MAX_REGISTERS;
-    // A block of one warp makes no warp share its fate with others.
+    // With blocks of one warp, warps are allocated independently.
     let alone = |registers| {
         let limit = machine.occupancy(&Launch::new(registers).with_threads(WARP_SIZE)).block_limits.registers;
         limit.unwrap_or(machine.max_warps).min(machine.max_warps)
@@ -44,8 +44,8 @@ fn table(machine: &Architecture) -> Value {
 mod tests {
     use super::*;
 
-    /// The table has a row for each size of a block and a column for each number of registers, and says what everybody
-    /// knows of an H100.
+    /// The table has a row for each block size and a column for each number of registers, and the known values of an
+    /// H100.
     #[test]
     fn table_of_hopper() {
         let table = table(Architecture::by_name("sm_90").expect("it is known"));

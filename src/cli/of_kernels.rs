@@ -1,4 +1,4 @@
-//! `[KERNEL=]VALUE`: what an option says of all kernels, or of those whose names contain KERNEL.
+//! `[KERNEL=]VALUE`: an option's value for all kernels, or for those whose names contain KERNEL.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use nvptx_ra::error::Error;
 
 use crate::kernel_names;
 
-/// What one use of an option says.
+/// One use of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OfKernels<T> {
-    /// A part of the names of the kernels that it is said of; all kernels without one.
+    /// A part of the names of the kernels to which it applies; `None` for all kernels.
     kernel: Option<String>,
     pub(crate) value: T,
 }
@@ -41,13 +41,13 @@ impl<T> OfKernels<T> {
     }
 }
 
-/// What is said of a kernel, if anything is; the last that is said counts.
+/// Returns the last value that applies to a kernel; `None` without a match.
 pub(crate) fn last_of<T: Copy>(said: &[OfKernels<T>], kernel: &str) -> Option<T> {
     said.iter().rfind(|one| one.is_of(kernel)).map(|one| one.value)
 }
 
-/// An error where something is said of kernels that are not there. `option` is the option's name and `input` the module's, both
-/// for the message.
+/// Returns an error if a value matches no kernel. `option` is the option's name and `input` the module's, both for the
+/// message.
 pub(crate) fn check<'a, T: Display>(
     option: &str,
     said: &[OfKernels<T>],

@@ -1,4 +1,4 @@
-//! `nvptx-ra optimum`: how many copies of functions in text form are necessary.
+//! `nvptx-ra optimum`: computes how many copies of functions in text form are necessary.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::input::{self, Input};
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them with -nvptx-ra-rename=off; - is
-    /// standard input. Functions with PHIs are left out
+    /// standard input. Functions with PHIs are skipped
     input: PathBuf,
     /// How many branches the exact search may take for each connected part of the problem
     #[arg(long, default_value_t = 1000)]
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut is_empty = true;
     let print = &mut |function: Function| {
         is_empty = false;
-        // One that was printed in SSA form, too, has no copies of PHIs yet.
+        // A function that is also traced in SSA form does not yet have the copies of its PHIs.
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Ok(());
         }
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     functions::for_each(path, input.reader, print, &mut |_| {})?;
     if is_empty {
         let problem = format!("{}: no function", input::name(path));
-        return Err(Error::new(ErrorKind::View, problem, "docs/mfv.md has the text form"));
+        return Err(Error::new(ErrorKind::View, problem, "see docs/mfv.md for the text form"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! Files that a command writes: tried before the work that fills them, and written as a whole or not at all.
+//! Output files: checked before the work that fills them, and written completely or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::input;
 
-/// Where code goes: where that is said, else beside the input, under its name with another extension.
+/// Returns the output path: the given one, else the input's name with another extension.
 pub(crate) fn beside(output: Option<&Path>, input: &Path, extension: &str) -> PathBuf {
     match output {
         Some(output) => output.to_owned(),
@@ -19,8 +19,8 @@ pub(crate) fn beside(output: Option<&Path>, input: &Path, extension: &str) -> Pa
     }
 }
 
-/// Tries whether a file can be written, and leaves what is there as it is. A command calls this before it begins to
-/// work, so that a search of an hour does not end with a mistyped path.
+/// Checks whether a file can be written, without changing it. Commands call this before they start, so that an hour's
+/// search does not end with a mistyped path.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let tried = place(path).and_then(|place| match place {
         Place::New(path) | Place::Replaced(path, _) => temporary(&path).map(drop),
@@ -29,8 +29,8 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
     tried.map_err(|error| Error::file(path, &error))
 }
 
-/// Writes a file. Whoever reads it meanwhile, or after an interruption, finds the old content or the new one: the
-/// content goes to a file in the same folder, which then takes the name.
+/// Writes a file. A concurrent reader, or a reader after an interruption, finds the old content or the new content: the
+/// content goes to a temporary file in the same folder, which is then renamed.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     let write = || match place(path)? {
         Place::New(path) => replace(&path, content, None),
@@ -41,15 +41,15 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     write().map_err(|error| Error::file(path, &error))
 }
 
-/// What stands under a name.
+/// The file type at a path.
 enum Place {
-    /// Nothing yet.
+    /// No file yet.
     New(PathBuf),
-    /// A file that may be written, behind all symbolic links, with its permissions.
+    /// A writable file, after all symbolic links, with its permissions.
     Replaced(PathBuf, fs::Permissions),
-    /// A device, e.g. `/dev/null`: it is written as it is.
+    /// A device, e.g. `/dev/null`: it is written directly.
     Opened(File),
-    /// A pipe, which waits for its reader when it is opened.
+    /// A pipe: opening it waits for its reader.
     Pipe,
 }
 
@@ -62,7 +62,7 @@ fn place(path: &Path) -> io::Result<Place> {
     if found.file_type().is_fifo() {
         return Ok(Place::Pipe);
     }
-    // Of a folder, and of a file that is not ours to write, this says so.
+    // Opening fails for a folder and for a read-only file.
     let file = OpenOptions::new().write(true).open(path)?;
     if found.is_file() {
         Ok(Place::Replaced(fs::canonicalize(path)?, found.permissions()))
@@ -71,14 +71,14 @@ fn place(path: &Path) -> io::Result<Place> {
     }
 }
 
-/// A new file beside `path`, which goes away unless it takes that name.
+/// Makes a temporary file beside `path`, which is removed unless it is renamed.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(path.file_name().ok_or(io::ErrorKind::IsADirectory)?);
     prefix.push(".");
-    // Says what is wrong with the folder in the words of the system.
+    // Reports the system's error for the folder.
     fs::read_dir(folder)?;
     let mut builder = Builder::new();
     builder.prefix(&prefix).permissions(fs::Permissions::from_mode(0o666));
@@ -107,7 +107,7 @@ mod tests {
         names
     }
 
-    /// Trying leaves everything as it was: what is there keeps its content, and what is not there is not made.
+    /// Checking changes nothing: existing content stays, and a missing file is not created.
     #[test]
     fn trying_changes_nothing() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -121,7 +121,7 @@ mod tests {
         );
     }
 
-    /// A folder that is not there, a folder under the name itself, and a file in the way are found by trying.
+    /// Checking finds a missing folder, a folder at the path itself, and a file in place of a parent folder.
     #[test]
     fn what_cannot_be_written_is_found_before() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// A file is replaced as a whole, keeps its permissions, and a link to it stays a link.
+    /// A file is replaced completely and keeps its permissions, and a link to it stays a link.
     #[test]
     fn files_are_replaced() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -151,7 +151,7 @@ mod tests {
         assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
     }
 
-    /// A device is written as it is.
+    /// A device is written directly.
     #[test]
     fn devices_stay() {
         check("/dev/null".as_ref()).and_then(|()| write("/dev/null".as_ref(), b"x")).expect("it takes everything");

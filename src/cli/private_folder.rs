@@ -1,4 +1,4 @@
-//! Folders that belong to the user alone. What stands in one decides what a build delivers, so nobody else may write there.
+//! Folders that only the user can write. Their contents decide what a build delivers, so no other user may write there.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
@@ -10,12 +10,12 @@ use nvptx_ra::error::{Error, ErrorKind};
 /// The bits of a folder's mode that let its group, or everybody, write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Makes a folder with mode 0700, or takes the one that is there if it is safe. Gives its path, which names no link.
+/// Makes a folder with mode 0700, or opens an existing folder if it is safe. Returns its path, which is no link.
 ///
 /// # Errors
-/// The folder cannot be made, it is a symbolic link or a file, another user owns it, or others may write to it.
+/// The folder cannot be created, it is a symbolic link or a file, another user owns it, or other users can write to it.
 pub(super) fn open(path: &Path) -> Result<PathBuf, Error> {
-    // A slash or a dot at the end would make the system follow a link.
+    // With a slash or a dot at the end, the system would follow a link.
     let path: PathBuf = path.components().collect();
     let found = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path),
@@ -33,25 +33,25 @@ fn make(path: &Path) -> io::Result<Metadata> {
         fs::create_dir_all(parent)?;
     }
     match DirBuilder::new().mode(0o700).create(path) {
-        // Another process was quicker: its folder is looked at like any other.
+        // Another process created the folder first: it is checked like an existing folder.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => fs::symlink_metadata(path),
     }
 }
 
-/// Why a folder is not safe for this user, and what to do.
+/// Returns why a folder is not safe for this user, and a remedy.
 fn fault(found: &Metadata, user: u32) -> Option<(String, &'static str)> {
     if found.is_symlink() {
         return Some(("it is a symbolic link".into(), "name the folder itself"));
     }
     if !found.is_dir() {
-        return Some(("it is not a folder".into(), "name a folder, or a path where there is nothing yet"));
+        return Some(("it is not a folder".into(), "name a folder, or a path that does not exist yet"));
     }
     if found.uid() != user {
         return Some((format!("user {} owns it, not user {user}", found.uid()), "name a folder of your own"));
     }
     let mode = found.mode() & 0o7777;
-    (mode & OTHERS_WRITE != 0).then(|| (format!("others may write to it (mode {mode:04o})"), "chmod 700 it"))
+    (mode & OTHERS_WRITE != 0).then(|| (format!("other users can write to it (mode {mode:04o})"), "chmod 700 it"))
 }
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ mod tests {
         open(path).expect_err("it is refused").problem
     }
 
-    /// A new folder is its owner's alone, with all folders above it made; the second time it is taken as it is.
+    /// A new folder is private, and all missing parents are created; the second call opens it unchanged.
     #[test]
     fn a_new_folder_is_private() {
         let parent = tempfile::tempdir().expect("there is space");
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Each kind of folder that somebody else could write to is refused, and the message says which.
+    /// Each kind of folder that other users could write to is refused, with a message about the kind.
     #[test]
     fn unsafe_folders_are_refused() {
         let parent = tempfile::tempdir().expect("there is space");
@@ -92,7 +92,7 @@ mod tests {
             fs::set_permissions(path("own"), fs::Permissions::from_mode(mode)).expect("it is ours");
             assert_eq!(open(&path("own")).is_ok(), is_safe, "{mode:o}");
         }
-        assert!(refusal(&path("own")).ends_with("others may write to it (mode 1777)"));
+        assert!(refusal(&path("own")).ends_with("other users can write to it (mode 1777)"));
     }
 
     /// Another user's folder is refused, to root too.

@@ -1,14 +1,14 @@
-//! The processors that code is compiled for. LLVM only warns of a name that it does not know, several times, and then
+//! The processors for which code can be compiled. LLVM only warns about an unknown name, several times, and then
 //! compiles for another processor.
 
 use nvptx_ra::error::Error;
 use nvptx_ra::target::machine::Architecture;
 
-/// Processors that LLVM compiles for, and of which nothing else is known here.
+/// Older processors that LLVM supports, and that this project has no other data for.
 const OLDER: [&str; 12] =
     ["sm_20", "sm_21", "sm_30", "sm_32", "sm_35", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"];
 
-/// Refuses a processor that LLVM does not compile for. No name at all is LLVM's default.
+/// Refuses a processor that LLVM does not support. An empty name is LLVM's default.
 pub(crate) fn check(name: &str) -> Result<(), Error> {
     if name.is_empty() || OLDER.contains(&name) {
         return Ok(());
@@ -26,7 +26,7 @@ mod tests {
 
     use super::*;
 
-    /// LLVM makes a machine for each processor that passes, and keeps its name.
+    /// LLVM creates a target machine for each accepted processor, and keeps its name.
     #[test]
     fn known_to_llvm() {
         Target::initialize_nvptx(&InitializationConfig::default());
@@ -42,7 +42,7 @@ mod tests {
         }
     }
 
-    /// Another name is refused, and the error says which are known, the older ones too.
+    /// Another name is refused, and the error lists the known names, older processors included.
     #[test]
     fn others_are_refused() {
         check("").expect("that is LLVM's default");

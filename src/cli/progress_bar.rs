@@ -1,4 +1,4 @@
-//! A bar at the foot of the terminal while long work runs. Messages stand above it.
+//! A progress bar at the foot of the terminal during long work. Messages are printed above it.
 
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-/// The bar that is shown now.
+/// The bar that is currently shown.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// A bar. It goes away with its owner and leaves nothing on the terminal.
+/// A bar, which is erased from the terminal on drop.
 pub(crate) struct Bar {
     bar: ProgressBar,
-    /// When the work is expected to end.
+    /// Expected end of the work.
     end: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Bar {
-    /// A new bar; `None` where there is no place for one.
+    /// Makes a bar; `None` if the terminal cannot show one.
     pub(crate) fn new() -> Option<Self> {
         let end = Arc::new(Mutex::new(None));
         let read = Arc::clone(&end);
         let left = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
-            // A line that cannot be made is not drawn.
+            // A write error only omits the text.
             let _ = write.write_str(&left(*lock(&read), Instant::now()));
         };
         let style = ProgressStyle::with_template("{bar:24} {left}{wide_msg}").ok()?;
         Self::shown(style.progress_chars("━━╌").with_key("left", left), end)
     }
 
-    /// A line of words without a bar, ahead of which stand the seconds since a moment; `None` where there is no place for one.
+    /// Makes a line of text without a bar, after the seconds since a time; `None` if the terminal cannot show it.
     pub(crate) fn of_words(since: Instant) -> Option<Self> {
         let seconds = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
             let _ = write!(write, "{}", since.elapsed().as_secs());
@@ -45,12 +45,12 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
         bar.set_style(style);
         *lock(&SHOWN) = Some(bar.clone());
-        // The time left goes on while nothing else changes.
+        // The time left is updated even without other changes.
         bar.enable_steady_tick(Duration::from_secs(1));
         Some(Self { bar, end })
     }
 
-    /// Shows how much is done, what is said of it, and when it ends.
+    /// Shows the progress, a text, and the time left.
     pub(crate) fn set(&self, done: u64, of: u64, text: String, end: Option<Instant>) {
         *lock(&self.end) = end;
         self.bar.update(|state| {
@@ -68,13 +68,13 @@ impl Drop for Bar {
     }
 }
 
-/// Whether standard error is a terminal that can move its cursor, and what is logged does not go there, too.
+/// Returns whether standard error is a terminal with a movable cursor that does not also show the log.
 pub(crate) fn has_place() -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     !is_dumb && std::io::stderr().is_terminal() && log::max_level() == log::LevelFilter::Off
 }
 
-/// Writes to the terminal while no bar stands there.
+/// Writes to the terminal while the bar is hidden.
 pub(crate) fn without<R>(write: impl FnOnce() -> R) -> R {
     let bar = lock(&SHOWN).clone();
     match bar {
@@ -83,7 +83,7 @@ pub(crate) fn without<R>(write: impl FnOnce() -> R) -> R {
     }
 }
 
-/// The time left, in its two largest units; nothing where it is not known or over.
+/// Formats the time left in its two largest units; empty if it is unknown or over.
 fn left(end: Option<Instant>, now: Instant) -> String {
     let seconds = end.map_or(0, |end| end.saturating_duration_since(now).as_secs());
     match seconds {

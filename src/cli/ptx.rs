@@ -1,4 +1,4 @@
-//! `nvptx-ra ptx`: passes on PTX, without LLVM.
+//! `nvptx-ra ptx`: runs passes on PTX, without LLVM.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,13 @@ use crate::{input, output};
 /// Run passes on PTX; without passes, print the same bytes
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A file of PTX; - is standard input
+    /// A PTX file; - is standard input
     input: PathBuf,
-    /// The passes, with commas between them: nvptx-remat<remat=peaks>,nvptx-schedule<order=late>; -passes=… means the
-    /// same
+    /// The passes, separated by commas: nvptx-remat<remat=peaks>,nvptx-schedule<order=late>; -passes=… means the same
     #[arg(long, default_value = "", hide_default_value = true)]
     passes: String,
-    /// Make the choices again that `nvptx-ra tune` found for each function and wrote to this file; functions that the
-    /// profile does not fit keep their text, with a warning
+    /// Replay the choices that `nvptx-ra tune` found for each function and wrote to this file; functions that do not
+    /// fit the profile stay unchanged, with a warning
     #[arg(long, value_name = "FILE", conflicts_with = "passes")]
     profile: Option<PathBuf>,
     /// Another compiler's PTX, from which `nvptx-ra tune --also` took kernels; repeat for more
@@ -33,10 +32,10 @@ pub(crate) struct Arguments {
     /// An option for all passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
-    /// The processor, as sm_90. Unless given, the one that the file names
+    /// The processor, as sm_90. Unless given, the one in the file
     #[arg(long, default_value = "", hide_default_value = true)]
     cpu: String,
-    /// Where the PTX goes; - is standard output
+    /// The output file; - is standard output
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
     /// Print what the passes did and did not do in each function
@@ -44,7 +43,7 @@ pub(crate) struct Arguments {
     remarks: bool,
 }
 
-/// LLVM's spelling of `--passes`.
+/// Converts LLVM's spelling of `--passes`.
 pub(crate) fn spelled_as_here(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     if arguments.get(1).is_some_and(|command| command == "ptx") {
@@ -93,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns of kernels that ptxas is expected to spill, where the options ask for it.
+/// Warns of kernels that ptxas is expected to spill, if the options ask for it.
 pub(crate) fn warn_of_spills(config: &Config, name: &str, text: &[u8], cpu: &str) -> Result<(), Error> {
     if config.warn.contains(Warn::SPILLS) {
         spill_warnings(name, text, cpu)?.iter().for_each(|warning| say!("warning: {warning}"));
@@ -111,7 +110,7 @@ pub(crate) fn read_others(paths: &[PathBuf], command: &str) -> Result<Vec<Other>
     paths.iter().map(read).collect()
 }
 
-/// Makes the choices of a profile. What does not fit is a warning.
+/// Replays the choices of a profile. Prints a warning for each function that does not fit.
 fn replay(
     name: &str,
     content: &[u8],
@@ -128,7 +127,7 @@ fn replay(
     if profile.cpu != target {
         let made_for = &profile.cpu;
         say!(
-            "nvptx-ra: {}: made for {made_for}, and this is {target}: every function keeps its text; {again}",
+            "nvptx-ra: {}: made for {made_for}, and this is {target}: every function stays unchanged; {again}",
             path.display()
         );
         profile.functions.clear();
@@ -136,7 +135,7 @@ fn replay(
     let (output, unfit) = replay_linked(name, content, others, &profile, options, target)?;
     let newest = PtxVersion::SMEM_SPILLING.0;
     let newer = format!("{again} without it, or make PTX of version {}.{}", newest / 10, newest % 10);
-    let fate = ["keeps its text", "keep their text"];
+    let fate = ["stays unchanged", "stay unchanged"];
     let has_chosen = output.text != content;
     if let Some(warning) = profile.warning(has_chosen, &unfit, fate, again, &newer) {
         say!("nvptx-ra: {}: {warning}", path.display());

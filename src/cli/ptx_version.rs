@@ -1,6 +1,6 @@
-//! A text of PTX for a ptxas that is older than the text's version.
+//! Adapts PTX to a ptxas that does not support the PTX version.
 
-/// The newest version of PTX that a ptxas knows, where it refuses a text for a newer one.
+/// Returns the newest PTX version that a ptxas supports, from its error message for a newer one.
 pub(crate) fn known_version(refusal: &str) -> Option<PtxVersion> {
     let (_, rest) = refusal.split_once("Unsupported .version ")?;
     let (_, known) = rest.split_once("current version is '")?;
@@ -11,7 +11,7 @@ pub(crate) fn known_version(refusal: &str) -> Option<PtxVersion> {
 /// The major and the minor number.
 pub(crate) type PtxVersion = (u32, u32);
 
-/// The text as one of another version. What that version does not have, ptxas refuses.
+/// Returns the PTX with another version. ptxas refuses the PTX if it uses newer features.
 pub(crate) fn of_version(ptx: &[u8], (major, minor): PtxVersion) -> Vec<u8> {
     const WORD: &[u8] = b".version ";
     let is_start = |at: &usize| *at == 0 || ptx[at - 1] == b'\n';
@@ -26,7 +26,7 @@ pub(crate) fn of_version(ptx: &[u8], (major, minor): PtxVersion) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// A text of a version that a ptxas does not know becomes one that it knows, and nothing else of it changes.
+    /// PTX with an unsupported version gets a supported version, and stays otherwise unchanged.
     #[test]
     fn versions() {
         let refusal =

@@ -1,4 +1,4 @@
-//! NVIDIA's assembler as a judge: where it is, and what it says of kernels.
+//! NVIDIA's assembler as a judge: its path, and its figures for kernels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,10 +10,11 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::tune::ptxas_output::PtxasReport;
 use tempfile::TempDir;
 
-/// By the kernels' names.
+/// Figures by the kernels' names.
 pub(crate) type PtxasReports = BTreeMap<String, PtxasReport>;
 
-/// A program of the CUDA toolkit: on PATH, else where CUDA_PATH says; else its bare name, which cannot be started.
+/// Returns the path of a CUDA toolkit's program: on PATH, else in CUDA_PATH; else the bare name, which cannot be
+/// started.
 pub(crate) fn tool(name: &str) -> PathBuf {
     let on_path =
         std::env::var_os("PATH").into_iter().flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
@@ -22,26 +23,26 @@ pub(crate) fn tool(name: &str) -> PathBuf {
     found.unwrap_or_else(|| name.into())
 }
 
-/// What ptxas says where products of matrices run one after the other, or `setmaxnreg` is ignored. Waits that it injects are
-/// told without these words, and cost far less.
+/// Part of ptxas's messages about serialised matrix products and ignored `setmaxnreg`. Messages about injected waits do
+/// not contain it, and such waits cost far less.
 const LOSS: &str = "Potential Performance Loss";
-/// So many injected waits are no worse than one such loss.
+/// The weight of one such loss, in injected waits.
 const WEIGHT_OF_LOSS: u32 = 1_000;
 
-/// Reads what `ptxas -v` prints of kernels. What it prints of functions behind a kernel is the kernel's.
+/// Parses the figures of `ptxas -v` for kernels. Figures of functions after a kernel are added to the kernel.
 pub(crate) fn parse(report: &str) -> PtxasReports {
     read(report, false)
 }
 
-/// Reads what `ptxas -v` prints of kernels and of functions, each by itself: so a linker gets them. ptxas does not print the registers
-/// of functions.
+/// Parses the figures of `ptxas -v` for kernels and functions separately, as a linker needs them. ptxas does not print
+/// registers of functions.
 pub(crate) fn parse_separately(report: &str) -> PtxasReports {
     read(report, true)
 }
 
 fn read(report: &str, separately: bool) -> PtxasReports {
     let mut measured = PtxasReports::new();
-    // The kernel that ptxas compiles, and what it tells of.
+    // The kernel that ptxas compiles, and the function that the lines describe.
     let mut kernel: Option<&str> = None;
     let mut at: Option<&str> = None;
     for line in report.lines() {
@@ -64,7 +65,7 @@ fn read(report: &str, separately: bool) -> PtxasReports {
             at = kernel;
         }
         let Some(ptxas_report) = at.and_then(|name| measured.get_mut(name)) else { continue };
-        // Device functions have a line of their own, which no kernel's name precedes.
+        // Functions that are not kernels have their own heading, without a kernel's name before it.
         if line.contains("Function properties for ") && !line.contains("bytes stack") {
             continue;
         }
@@ -91,8 +92,8 @@ fn read(report: &str, separately: bool) -> PtxasReports {
     with_advice(measured, report)
 }
 
-/// The same figures with what ptxas advises about the kernels, which it prints without `-v`, too. It may stand ahead of all else
-/// that is said of a kernel.
+/// Adds ptxas's advice about the kernels to the figures. ptxas prints advice without `-v`, too, and possibly before all
+/// other messages about a kernel.
 pub(crate) fn with_advice(mut measured: PtxasReports, report: &str) -> PtxasReports {
     for (name, weight) in report.lines().filter_map(advised) {
         if let Some(ptxas_report) = measured.get_mut(name) {
@@ -102,23 +103,23 @@ pub(crate) fn with_advice(mut measured: PtxasReports, report: &str) -> PtxasRepo
     measured
 }
 
-/// What ptxas says that it has made of a function, beside figures: `(C7510) Potential Performance Loss: …`.
+/// A message of ptxas about a function's code, apart from figures: `(C7510) Potential Performance Loss: …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Advice<'a> {
     pub(crate) function: &'a str,
-    /// The number of the message: `C7510`.
+    /// The message's number: `C7510`.
     pub(crate) code: &'a str,
     pub(crate) text: &'a str,
 }
 
 impl Advice<'_> {
-    /// Whether ptxas says that it costs time.
+    /// Returns whether ptxas says that it costs time.
     pub(crate) fn is_loss(&self) -> bool {
         self.text.starts_with(LOSS)
     }
 }
 
-/// All advice in what ptxas prints, in its order.
+/// Returns all advice in ptxas's output, in order.
 pub(crate) fn advice(report: &str) -> impl Iterator<Item = Advice<'_>> {
     report.lines().filter_map(advice_in)
 }
@@ -131,13 +132,13 @@ fn advice_in(line: &str) -> Option<Advice<'_>> {
     Some(Advice { function, code, text: text.trim() })
 }
 
-/// The function that a line of advice is about, and what that weighs.
+/// Returns the function of an advice line, and the advice's weight.
 fn advised(line: &str) -> Option<(&str, u32)> {
     advice_in(line).map(|advice| (advice.function, if advice.is_loss() { WEIGHT_OF_LOSS } else { 1 }))
 }
 
-/// Why ptxas refuses a file, by what it prints: its first error, for warnings may stand ahead of that; else its first
-/// line. Triton's second ptxas calls itself `ptxas-blackwell`.
+/// Returns why ptxas refuses a file: its first error, because warnings may precede it; else its first line. Triton's
+/// second ptxas calls itself `ptxas-blackwell`.
 pub(crate) fn refusal(report: &str) -> &str {
     let is_error = |line: &&str| {
         let kind = line.split_once("ptxas").map_or(*line, |(_, rest)| rest.trim_start_matches("-blackwell"));
@@ -149,8 +150,8 @@ pub(crate) fn refusal(report: &str) -> &str {
     report.lines().find(is_error).or_else(|| lines.next()).unwrap_or("it failed without a message").trim()
 }
 
-/// Takes `debug` from the target of PTX: ptxas refuses to optimise such code. LLVM writes it wherever a module has line
-/// numbers and does not say that they alone are wanted, as in what Triton hands to LLVM. Triton drops it, too.
+/// Removes `debug` from the target of PTX: ptxas refuses to optimise such code. LLVM writes `debug` if a module has
+/// line numbers and does not request only these, for example in Triton's modules. Triton removes it, too.
 #[cfg(any(feature = "llvm", test))]
 pub(crate) fn drop_debug_target(ptx: &mut Vec<u8>) {
     const HEAD: &[u8] = b"\n.target ";
@@ -164,8 +165,8 @@ pub(crate) fn drop_debug_target(ptx: &mut Vec<u8>) {
     }
 }
 
-/// Refuses a processor that this ptxas does not know: every release knows new ones, and drops old ones. A ptxas that
-/// lists no processors is not asked.
+/// Refuses a processor that this ptxas does not support: every release adds and drops processors. A ptxas that does not
+/// list processors is not checked.
 pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
     let help = Command::new(ptxas).arg("--help").stdin(Stdio::null()).output();
     let help = help.map(|help| String::from_utf8_lossy(&help.stdout).into_owned()).unwrap_or_default();
@@ -173,17 +174,16 @@ pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
     if known.is_empty() || known.contains(&cpu) {
         return Ok(());
     }
-    let problem = format!("{}: processor '{cpu}' is not known to this ptxas", ptxas.display());
-    let remedy =
-        format!("it knows {}; name one of them by --cpu, or use the ptxas of another CUDA toolkit", known.join(", "));
+    let problem = format!("{}: this ptxas does not support processor '{cpu}'", ptxas.display());
+    let remedy = format!("set --cpu to one of {}, or use the ptxas of another CUDA toolkit", known.join(", "));
     Err(Error::new(ErrorKind::Option, problem, remedy))
 }
 
-/// The processors in what `ptxas --help` prints, each once, in the order of their numbers.
+/// Returns the processors in the output of `ptxas --help`, each once, in numeric order.
 fn processors(help: &str) -> Vec<&str> {
     let is_processor =
         |word: &&str| word.strip_prefix("sm_").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    // Names of values stand in quotes, and words of the text do not.
+    // Names of values are in quotes, and other words are not.
     let mut known: Vec<&str> = help.split('\'').skip(1).step_by(2).filter(is_processor).collect();
     let number =
         |name: &&str| name[3..].trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().unwrap_or(u32::MAX);
@@ -192,10 +192,10 @@ fn processors(help: &str) -> Vec<&str> {
     known
 }
 
-/// A folder for files that nobody needs later; it goes away again.
+/// A temporary folder, which is removed on drop.
 pub(crate) struct Folder(TempDir);
 
-/// The folders that there are.
+/// The existing folders.
 static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -209,7 +209,7 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    /// A new one, which no other process has, under a name that nobody can guess and make before.
+    /// Makes a new folder, which only this process has. Its name cannot be guessed and created by others before.
     pub(crate) fn new(purpose: &str) -> Result<Self, Error> {
         let prefix = format!("nvptx-ra-{purpose}-");
         let private = std::fs::Permissions::from_mode(0o700);
@@ -219,15 +219,15 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// Removes all that there are, for a program that ends in the middle of its work.
+    /// Removes all folders, for a program that ends during its work.
     pub(crate) fn remove_all() {
         for folder in std::mem::take(&mut *folders()) {
-            // What cannot be removed is left.
+            // A folder that cannot be removed stays.
             let _ = std::fs::remove_dir_all(folder);
         }
     }
 
-    /// The path of a file in it.
+    /// Returns the path of a file in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -239,7 +239,7 @@ mod tests {
 
     use super::{Folder, PtxasReport, PtxasReports, drop_debug_target, parse, parse_separately, processors, refusal};
 
-    /// The word `debug` leaves the line of the target, and nothing else does.
+    /// Only the word `debug` in the target's line is removed.
     #[test]
     fn targets_for_debugging() {
         let of_target = |target: &str| format!(".version 8.7\n.target {target}\n.address_size 64\n// a, debug\n");
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(nothing, b"// no head");
     }
 
-    /// Warnings ahead of an error are not why a file is refused.
+    /// Warnings before an error are not the reason for a refusal.
     #[test]
     fn refusals() {
         let abi = "ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size\n\
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(measured.get("b"), Some(&PtxasReport { registers: 9, ..PtxasReport::default() }));
     }
 
-    /// Where each function counts by itself, spills of a function are not its kernel's, wherever ptxas prints them.
+    /// If functions count separately, a function's spills are not its kernel's, in any order of ptxas's lines.
     #[test]
     fn report_of_functions() {
         let of = |name: &str, bytes: u32| {
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Products that run one after the other are worse than any wait that is injected.
+    /// Serialised matrix products are worse than any number of injected waits.
     #[test]
     fn losses_of_performance() {
         let wait = "ptxas info    : (C7517) warpgroup.wait is injected in around line 9 by compiler in function 'a'\n";
@@ -341,7 +341,7 @@ mod tests {
         assert!(0 < waits && waits < losses, "{waits}, {losses}");
     }
 
-    /// Processors are told from virtual ones, from other values and from the text around them.
+    /// Processors are distinguished from virtual ones, from other values and from surrounding text.
     #[test]
     fn processors_of_the_help() {
         let help = "--gpu-name <gpu name>   (-arch)\n  PTX of .target sm_XY compiles to sm_90 too.\n  Allowed values for this \
@@ -350,7 +350,7 @@ mod tests {
         assert!(processors("usage: ptxas 'file'").is_empty());
     }
 
-    /// Folders are this user's alone, two of one purpose are two, and they go away.
+    /// Folders are private, two folders of one purpose differ, and folders are removed.
     #[test]
     fn folders_are_private() {
         let folders = [0, 1].map(|_| Folder::new("test").expect("there is space"));

@@ -1,4 +1,4 @@
-//! Runs of ptxas, and how they end: well, by a refusal, or by a crash.
+//! Runs of ptxas, and how they end: successfully, with a refusal, or with a crash.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,14 +11,14 @@ use nvptx_ra::ptx::OtherName;
 use crate::machine::own_names;
 use crate::ptxas::{refusal, tool};
 
-/// The signals of faults that a program has itself made: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
+/// Signals of a program's own faults: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
 const FAULTS: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// A shell that started a program adds this to the signal that ended it.
+/// A shell adds this to the signal that ended a program, for its exit code.
 const OF_SHELL: i32 = 128;
 
-/// What says that a signal ended a program: `ptxas crashed (signal 11)`. `None` where it ended by itself. A script that
-/// starts the program hands the signal on as an exit code.
+/// Describes the signal that ended a program: `ptxas crashed (signal 11)`. `None` if it exited. A script that starts
+/// the program passes the signal on as an exit code.
 pub(crate) fn crash(program: &str, status: ExitStatus) -> Option<String> {
     let of_shell = status.code().and_then(|code| code.checked_sub(OF_SHELL)).filter(|signal| FAULTS.contains(signal));
     let signal = status.signal().or(of_shell)?;
@@ -26,17 +26,17 @@ pub(crate) fn crash(program: &str, status: ExitStatus) -> Option<String> {
     Some(format!("{program} {how} (signal {signal})"))
 }
 
-/// Why ptxas makes nothing of a text.
+/// Reason why ptxas fails on PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A signal ended it, as this says.
+    /// A signal ended it; with the description.
     Crashed(String),
-    /// It refuses the text, for this reason.
+    /// It refuses the PTX; with the reason.
     Refused(String),
 }
 
 impl Failure {
-    /// Why a run with these words failed; `None` where it succeeded.
+    /// Returns why a run with this output failed; `None` if it succeeded.
     pub(crate) fn of(status: ExitStatus, words: &str) -> Option<Self> {
         if status.success() {
             return None;
@@ -48,7 +48,7 @@ impl Failure {
         Some(crash("ptxas", status).map_or_else(|| Self::Refused(refused()), Self::Crashed))
     }
 
-    /// The same in a sentence without its end; `what` is refused.
+    /// Formats the failure as a sentence without its full stop; `what` was assembled.
     pub(crate) fn about(&self, what: &str) -> String {
         match self {
             Self::Crashed(crash) => crash.clone(),
@@ -57,19 +57,19 @@ impl Failure {
     }
 }
 
-/// What ptxas makes of a text.
+/// ptxas's result for PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assembled {
     pub(crate) cubin: Vec<u8>,
-    /// What it prints, with the name of the text's file as it is here.
+    /// Its output, with the PTX file's real name.
     pub(crate) messages: String,
 }
 
 impl Assembled {
-    /// The same with the kernels' own names.
+    /// Restores the kernels' own names.
     ///
     /// # Errors
-    /// A name stands where nobody can take it back.
+    /// A name is at a place where it cannot be restored.
     pub(crate) fn with_own_names(self, others: &[OtherName]) -> Result<Self, String> {
         if others.is_empty() {
             return Ok(self);
@@ -79,7 +79,7 @@ impl Assembled {
     }
 }
 
-/// A run of ptxas that came to its end.
+/// A completed run of ptxas.
 pub(crate) struct Run {
     pub(crate) status: ExitStatus,
     /// Its messages.
@@ -87,14 +87,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs ptxas with the arguments that a command has.
+    /// Runs a ptxas command.
     pub(crate) fn of(command: &mut Command) -> io::Result<Self> {
         let output = command.stdin(Stdio::null()).output()?;
         let words = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         Ok(Self { status: output.status, words })
     }
 
-    /// Assembles a file as `nvcc` does, with its figures among the messages; `is_part` is linked later.
+    /// Assembles a file as `nvcc` does, with figures in its output; `is_part` if the output is linked later.
     pub(crate) fn assemble(ptx: &Path, cpu: &str, output: &Path, is_part: bool, has_lines: bool) -> io::Result<Self> {
         let mut command = Command::new(tool("ptxas"));
         let head = ["-v", "-O3", "-arch", cpu, "-o"].map(OsStr::new);
@@ -102,7 +102,7 @@ impl Run {
         Self::of(&mut command)
     }
 
-    /// Why it failed; `None` where it succeeded.
+    /// Returns why it failed; `None` if it succeeded.
     pub(crate) fn failure(&self) -> Option<Failure> {
         Failure::of(self.status, &self.words)
     }
@@ -112,7 +112,7 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// A signal is a crash, whether ptxas or a script ends so. An exit code is a refusal, with its reason or the code.
+    /// A signal is a crash, from ptxas or through a script. An exit code is a refusal, with its reason or the code.
     #[test]
     fn ends() {
         let of = |script: &str| {

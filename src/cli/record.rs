@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::output;
 
-/// Writes launch.json, before.bin and after.bin. Both binary files have the buffers behind each other.
+/// Writes launch.json, before.bin and after.bin. Both binary files contain the buffers one after the other.
 pub(crate) fn write(kernel: &str, record: &Record, folder: &Path) -> Result<(), Error> {
     let all = |of: fn(&Buffer) -> &Vec<u8>| record.buffers.iter().flat_map(of).copied().collect::<Vec<u8>>();
     let files = [
@@ -45,7 +45,7 @@ fn as_json(kernel: &str, record: &Record) -> Value {
     })
 }
 
-/// The name of a value's type, as PTX has it.
+/// Returns the PTX name of a value's type.
 fn type_of(values: &Values) -> &'static str {
     match (values.kind, values.bytes) {
         (Kind::F64, 8) => "f64",

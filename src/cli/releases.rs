@@ -1,7 +1,7 @@
-//! Releases of ptxas, by their numbers: in a folder of the user's, from the wheels that NVIDIA has on PyPI.
+//! Releases of ptxas, by their numbers: in a folder of the user's, from NVIDIA's wheels on PyPI.
 //!
-//! pip is asked for a wheel: it knows the user's index, proxy and certificates. pip is Python, and Python reads archives,
-//! so nothing else is needed to take ptxas out of the wheel.
+//! pip downloads a wheel, because it knows the user's index, proxy and certificates. Python also reads archives, so
+//! nothing else is needed to extract ptxas from the wheel.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,13 +16,13 @@ use nvptx_ra::error::{Error, ErrorKind};
 
 use crate::private_folder;
 
-/// The variable that names the folder of releases.
+/// The variable that sets the folder of releases.
 const FOLDER: &str = "NVPTX_RA_RELEASES";
 
-/// Where ptxas of a release stands below the folder of releases.
+/// Path of ptxas in a release's folder.
 const PROGRAM: &str = "ptxas";
 
-/// Takes ptxas out of a wheel. Its folder in the wheel is another one since CUDA 13.
+/// Extracts ptxas from a wheel. Its folder in the wheel has changed with CUDA 13.
 const UNPACK: &str = r#"
 import shutil, sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])
@@ -33,7 +33,7 @@ with wheel.open(names[0]) as source, open(sys.argv[2], "wb") as target:
     shutil.copyfileobj(source, target)
 "#;
 
-/// A release as a user writes it: `12.8` is the newest of 12.8, `12.8.93` is this one alone.
+/// A release as a user writes it: `12.8` is the newest build of 12.8, `12.8.93` exactly this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Release {
     toolkit: [u32; 2],
@@ -52,7 +52,7 @@ impl FromStr for Release {
         };
         release
             .filter(|release| release.toolkit[0] >= 12)
-            .ok_or_else(|| format!("'{text}' is no release: write 12.8 or 12.8.93; there are wheels from 12.0 on"))
+            .ok_or_else(|| format!("'{text}' is not a release: write 12.8 or 12.8.93, from 12.0 on"))
     }
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Release {
 }
 
 impl Release {
-    /// The package that has it.
+    /// Returns the package that contains it.
     fn package(self) -> String {
         match self.toolkit[0] {
             12 => "nvidia-cuda-nvcc-cu12".into(),
@@ -73,20 +73,21 @@ impl Release {
         }
     }
 
-    /// What pip is asked for.
+    /// Returns pip's requirement.
     fn requirement(self) -> String {
         let any = if self.build.is_none() { ".*" } else { "" };
         format!("{}=={self}{any}", self.package())
     }
 
-    /// The build that a full number names, if it is of this release.
+    /// Returns the build of a full number, if it belongs to this release.
     fn build_of(self, number: &str) -> Option<u32> {
         let found: Self = number.parse().ok()?;
         let build = found.build.filter(|_| found.toolkit == self.toolkit)?;
         self.build.is_none_or(|wanted| wanted == build).then_some(build)
     }
 
-    /// The full number in a wheel's name, if it is one of this release: `nvidia_cuda_nvcc_cu12-12.8.93-py3-none-….whl`.
+    /// Returns the full number in a wheel's name, if it belongs to this release:
+    /// `nvidia_cuda_nvcc_cu12-12.8.93-py3-none-….whl`.
     fn number_of_wheel(self, name: &str) -> Option<&str> {
         let rest = name.strip_suffix(".whl")?.strip_prefix(&self.package().replace('-', "_"))?;
         let number = rest.strip_prefix('-')?.split('-').next()?;
@@ -94,22 +95,22 @@ impl Release {
     }
 }
 
-/// ptxas of a release: `12.8` is the newest of 12.8 in the folder of releases, or else on PyPI.
+/// Returns the ptxas of a release: `12.8` is the newest build of 12.8 in the folder of releases, or else on PyPI.
 ///
 /// # Errors
-/// It is not in the folder and may not be downloaded, or cannot be.
+/// It is not in the folder and may not be downloaded, or the download fails.
 pub(crate) fn ptxas(version: &str, may_download: bool) -> Result<PathBuf, Error> {
     let release = version.parse().map_err(|problem: String| {
         Error::new(ErrorKind::Option, format!("--release {version}: {problem}"), "or name the program with --ptxas")
     })?;
     let folder = folder(&|name| std::env::var_os(name)).ok_or_else(|| {
         let problem = "there is no folder for releases of ptxas: neither XDG_CACHE_HOME nor HOME is set";
-        Error::new(ErrorKind::File, problem, format!("set {FOLDER} to one"))
+        Error::new(ErrorKind::File, problem, format!("set {FOLDER} to a folder"))
     })?;
     Releases { folder, python: "python3".into() }.ptxas(release, may_download)
 }
 
-/// The full number of a ptxas, as it tells its version: `Cuda compilation tools, release 12.8, V12.8.93`.
+/// Returns the full number of a ptxas from its version output: `Cuda compilation tools, release 12.8, V12.8.93`.
 pub(crate) fn number_of(ptxas: &Path) -> Option<String> {
     let said = Command::new(ptxas).arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
@@ -117,7 +118,7 @@ pub(crate) fn number_of(ptxas: &Path) -> Option<String> {
     number.split_whitespace().next().map(str::to_owned)
 }
 
-/// The folder of releases, from the environment.
+/// Returns the folder of releases, from the environment.
 fn folder(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let given = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     given(FOLDER).or_else(|| {
@@ -126,7 +127,7 @@ fn folder(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     })
 }
 
-/// A folder of releases, and the program that fetches others.
+/// A folder of releases, and the program that downloads others.
 struct Releases {
     folder: PathBuf,
     python: OsString,
@@ -134,12 +135,12 @@ struct Releases {
 
 impl Releases {
     fn ptxas(&self, release: Release, may_download: bool) -> Result<PathBuf, Error> {
-        // Programs in it are run: nobody else may have put them there.
+        // Programs in the folder are executed, so no other user may write there.
         let folder = private_folder::open(&self.folder)?;
         if let Some(number) = newest(&folder, |name| release.build_of(name).filter(|_| is_unpacked(&folder, name))) {
             return Ok(folder.join(number).join(PROGRAM));
         }
-        // A wheel that the user has put there himself.
+        // A wheel that the user has put there.
         let build = |name: &str| release.build_of(release.number_of_wheel(name)?);
         if let Some(wheel) = newest(&folder, build) {
             return self.unpack(release, &folder, &folder.join(wheel));
@@ -147,22 +148,22 @@ impl Releases {
         if !may_download {
             let problem = format!("ptxas {release} is not in {}", folder.display());
             let remedy = format!(
-                "with --download it is fetched from PyPI ({}); or name the program with --ptxas",
+                "add --download to fetch it from PyPI ({}), or name the program with --ptxas",
                 release.requirement()
             );
             return Err(Error::new(ErrorKind::File, problem, remedy));
         }
         let new = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder);
         let new = new.map_err(|error| Error::file(&folder, &error))?;
-        say!("nvptx-ra: ptxas {release} is downloaded: {}", release.requirement());
+        say!("nvptx-ra: downloading ptxas {release}: {}", release.requirement());
         self.download(release, &folder, new.path())?;
         match newest(new.path(), build) {
             Some(wheel) => self.unpack(release, &folder, &new.path().join(wheel)),
-            None => Err(by_hand(release, &folder, "pip has brought no wheel of it")),
+            None => Err(by_hand(release, &folder, "pip downloaded no wheel")),
         }
     }
 
-    /// Has pip put the wheel into a folder.
+    /// Runs pip to download the wheel into a folder.
     fn download(&self, release: Release, folder: &Path, into: &Path) -> Result<(), Error> {
         let quiet = ["-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-input", "--retries", "2"];
         let what = ["--no-deps", "--only-binary=:all:", "-d"];
@@ -176,7 +177,7 @@ impl Releases {
         Err(by_hand(release, folder, &format!("pip: {}", reason(&words))))
     }
 
-    /// Takes ptxas out of a wheel and puts it into its place as a whole: another process may do the same.
+    /// Extracts ptxas from a wheel and puts it in place atomically: another process may do the same.
     fn unpack(&self, release: Release, folder: &Path, wheel: &Path) -> Result<PathBuf, Error> {
         let name = wheel.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
         let number = release.number_of_wheel(&name).unwrap_or_default();
@@ -205,32 +206,32 @@ impl Releases {
         output.map_err(|error| {
             let name = self.python.to_string_lossy();
             match error.kind() {
-                IoErrorKind::NotFound => format!("there is no {name}, whose pip downloads it"),
+                IoErrorKind::NotFound => format!("{name}, whose pip downloads it, is not there"),
                 _ => format!("{name}: {error}"),
             }
         })
     }
 }
 
-/// Whether a folder has ptxas of a full number.
+/// Returns whether a folder has the ptxas of a full number.
 fn is_unpacked(folder: &Path, number: &str) -> bool {
     folder.join(number).join(PROGRAM).is_file()
 }
 
-/// The name in a folder whose build is the highest.
+/// Returns the name in a folder with the highest build.
 fn newest(folder: &Path, build: impl Fn(&str) -> Option<u32>) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names.filter_map(|name| Some((build(&name)?, name))).max().map(|(_, name)| name)
 }
 
-/// Why a program in Python failed: its first error in words, else its last line.
+/// Returns why a Python program failed: its first error message, else its last line.
 fn reason(words: &str) -> &str {
     let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| line.starts_with("ERROR:") || line.contains("No module named pip");
     lines.clone().find(is_error).or_else(|| lines.next_back()).unwrap_or("it failed without a message")
 }
 
-/// A release that cannot be had: what the user can do by hand.
+/// Returns the error for an unavailable release, with manual instructions.
 fn by_hand(release: Release, folder: &Path, problem: &str) -> Error {
     let package = release.package();
     let remedy = format!(
@@ -239,7 +240,7 @@ fn by_hand(release: Release, folder: &Path, problem: &str) -> Error {
         package.replace('-', "_"),
         folder.display()
     );
-    Error::new(ErrorKind::File, format!("ptxas {release} cannot be had: {problem}"), remedy)
+    Error::new(ErrorKind::File, format!("ptxas {release} is not available: {problem}"), remedy)
 }
 
 #[cfg(test)]

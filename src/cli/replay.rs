@@ -21,15 +21,15 @@ use crate::input;
 /// Run a pass on a function in text form, or on the bundle of an internal error, without LLVM
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A function in text form (.mfv), or the folder of a bundle; - is a function on standard input
+    /// A function in text form (.mfv), or a bundle's folder; - is a function on standard input
     input: PathBuf,
     /// The pass. Unless given, the bundle's, else nvptx-copy-coalescer
     #[arg(long)]
     pass: Option<String>,
-    /// An option of the passes, over those of the bundle; see `nvptx-ra explain --all`
+    /// An option of the passes, overriding the bundle's; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
-    /// Where the changed function goes; - is standard output
+    /// The output file for the changed function; - is standard output
     #[arg(short, long)]
     output: Option<PathBuf>,
     /// Print every edit
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
 }
 
-/// What the pass is told: as it was when the bundle was written, but for the options given now.
+/// Returns the pass's context: the bundle's, with the given options.
 fn context(report: &Report, options: &[String], function: &Function) -> Result<RunContext, Error> {
     let given = options.join(";");
     let recorded = report.options.layers();

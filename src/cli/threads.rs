@@ -1,5 +1,5 @@
-//! `--threads`: how many threads a block of a kernel has that does not say so itself. It decides how many warps an SM holds, and how
-//! many bytes a slot in shared memory takes.
+//! `--threads`: the threads of a block, for kernels that do not declare it. The number affects occupancy, and the size
+//! of a slot in shared memory.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::of_kernels::OfKernels;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u32);
 
-/// What one use of the option says.
+/// One use of the option.
 pub(crate) type Threads = OfKernels<Count>;
 
 impl Display for Count {
@@ -28,8 +28,8 @@ impl FromStr for Count {
     fn from_str(text: &str) -> Result<Self, Error> {
         let count = text.parse().ok().filter(|count| (1..=MAX_THREADS_PER_BLOCK).contains(count));
         count.map(Self).ok_or_else(|| {
-            let problem = format!("'{text}' is no number of threads from 1 to {MAX_THREADS_PER_BLOCK}");
-            Error::new(ErrorKind::Option, problem, "say --threads 256, or --threads KERNEL=256")
+            let problem = format!("'{text}' is not a number of threads from 1 to {MAX_THREADS_PER_BLOCK}");
+            Error::new(ErrorKind::Option, problem, "write --threads 256, or --threads KERNEL=256")
         })
     }
 }
@@ -38,7 +38,7 @@ impl FromStr for Count {
 mod tests {
     use super::*;
 
-    /// Blocks have 1 to 1,024 threads; what is none of these is an error that shows how to say it.
+    /// Blocks have 1 to 1,024 threads; any other value is an error that shows the format.
     #[test]
     fn numbers_of_threads() {
         for (text, count) in [("1", 1), ("1024", 1024)] {
@@ -46,7 +46,7 @@ mod tests {
         }
         for text in ["0", "1025", "-1", "many", ""] {
             let error = format!("dot={text}").parse::<Threads>().expect_err("is none").to_string();
-            assert!(error.contains(&format!("'{text}' is no number of threads from 1 to 1024")), "{error}");
+            assert!(error.contains(&format!("'{text}' is not a number of threads from 1 to 1024")), "{error}");
             assert!(error.contains("--threads KERNEL=256"), "{error}");
         }
     }

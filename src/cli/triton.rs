@@ -1,6 +1,6 @@
-//! What Triton's compiler leaves beside a kernel's LLVM IR of how it goes on with it: `NAME.json` and `NAME.ptx` beside
-//! `NAME.llir`. The code itself names no processor, and says neither whether products and sums may be fused, nor how much
-//! shared memory launches add, nor which options ptxas gets.
+//! Triton's metadata files: `NAME.json` and `NAME.ptx` beside a kernel's LLVM IR, `NAME.llir`. The LLVM IR itself
+//! contains neither the processor, nor whether products and sums may be fused, nor how much shared memory launches add,
+//! nor ptxas's options.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,7 +13,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::PtxVersion;
 use serde::Deserialize as _;
 
-/// What it says of a kernel, as far as that is wanted.
+/// The needed metadata of a kernel.
 #[derive(Debug, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct Kernel {
     /// Its name.
@@ -23,32 +23,32 @@ pub(crate) struct Kernel {
     /// Whether products and sums may be fused.
     #[serde(default, rename = "enable_fp_fusion", deserialize_with = "if_it_is_one")]
     pub(crate) fuses: Option<bool>,
-    /// Options of ptxas that the user has given, with spaces between them.
+    /// The user's options of ptxas, separated by spaces.
     #[serde(default, deserialize_with = "text_if_it_is_one")]
     ptx_options: Option<String>,
     #[serde(default, deserialize_with = "text_if_it_is_one")]
     triton_version: Option<String>,
-    /// In older versions a list.
+    /// A list in older versions.
     #[cfg(feature = "llvm")]
     #[serde(default)]
     target: serde_json::Value,
-    /// Where the PTX is that it made, if it is there.
+    /// The path of Triton's own PTX, if it exists.
     #[cfg(feature = "llvm")]
     #[serde(skip)]
     ptx: PathBuf,
 }
 
-/// A truth value; nothing of another type, which no version of Triton's writes.
+/// Reads a boolean; `None` for any other type, which no version of Triton writes.
 fn if_it_is_one<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<bool>, D::Error> {
     serde_json::Value::deserialize(field).map(|value| value.as_bool())
 }
 
-/// A text; nothing of another type.
+/// Reads a string; `None` for any other type.
 fn text_if_it_is_one<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
     serde_json::Value::deserialize(field).map(|value| value.as_str().map(str::to_owned))
 }
 
-/// What stands beside an input; `None` where that is nothing of Triton's.
+/// Reads the metadata of an input; `None` if there are none of Triton's.
 pub(crate) fn beside(input: &Path) -> Option<Kernel> {
     let path = input.with_extension("json");
     let kernel: Kernel = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
@@ -58,14 +58,14 @@ pub(crate) fn beside(input: &Path) -> Option<Kernel> {
     Some(kernel)
 }
 
-/// The first version of Triton that gives ptxas [`ALLOCATION`].
+/// The first version of Triton that passes [`ALLOCATION`] to ptxas.
 const SINCE: (u32, u32) = (3, 7);
 
-/// A hidden option of ptxas on its allocation of registers, which Triton gives on account of a fault of ptxas 13.
+/// A hidden option for ptxas's register allocation, which Triton passes because of a bug in ptxas 13.
 const ALLOCATION: &str = "--regAllocOptLevel=2";
 
 impl Kernel {
-    /// The options that bear on machine code and that Triton gives to ptxas, in Triton's order.
+    /// Returns the options that affect machine code and that Triton passes to ptxas, in Triton's order.
     pub(crate) fn ptxas_options(&self) -> Vec<OsString> {
         let number = |part: Option<&str>| part.and_then(|part| part.parse().ok()).unwrap_or(0);
         let of_version = |version: &String| {
@@ -81,17 +81,17 @@ impl Kernel {
 
 #[cfg(feature = "llvm")]
 impl Kernel {
-    /// The newest PTX that LLVM 22 writes.
+    /// The newest PTX version that LLVM 22 writes.
     const NEWEST: PtxVersion = PtxVersion(90);
 
-    /// The processor, as LLVM names it: with the instructions that only this one has, as Triton compiles from sm_90 on.
+    /// Returns LLVM's name of the processor: with architecture-specific instructions, as Triton compiles from sm_90 on.
     pub(crate) fn cpu(&self) -> Option<String> {
         let architecture = self.target.get("arch").filter(|_| self.target["backend"] == "cuda")?.as_u64()?;
         let own = if architecture >= 90 { "a" } else { "" };
         Some(format!("sm_{architecture}{own}"))
     }
 
-    /// The features of the target that ask for PTX of the version that Triton made. It reads the PTX.
+    /// Returns the target's features that request the PTX version of Triton's own PTX, which is read from that file.
     pub(crate) fn features(&self) -> Option<String> {
         let content = std::fs::read(&self.ptx).ok()?;
         let version = Module::read(&self.ptx.to_string_lossy(), &content).ok()?.version()?;
@@ -116,7 +116,7 @@ mod tests {
         beside(&folder_with(json, None).path().join("dot.llir"))
     }
 
-    /// A file without a name and shared memory is not Triton's, nor is one that is no JSON.
+    /// A file without a name and shared memory is not Triton's, nor is a file that is not JSON.
     #[test]
     fn what_is_tritons() {
         let kernel = of(r#"{"hash": "0", "num_warps": 4, "shared": 4096, "name": "dot"}"#).expect("is Triton's");
@@ -125,7 +125,7 @@ mod tests {
         assert!(beside("dot.llir".as_ref()).is_none());
     }
 
-    /// ptxas gets what Triton of this version gives it, and what the user has Triton give it.
+    /// ptxas gets the options that this version of Triton passes, and the user's options.
     #[test]
     fn options_of_ptxas() {
         let options = |fields: &str| {
@@ -140,7 +140,8 @@ mod tests {
         assert_eq!(options(all), "--fmad=false --regAllocOptLevel=2 -O2 --x=1");
     }
 
-    /// The processor, fusing and the version of PTX are Triton's, as far as it says them and LLVM knows them.
+    /// The processor, fusing and the PTX version are Triton's, as far as its metadata contain them and LLVM supports
+    /// them.
     #[cfg(feature = "llvm")]
     #[test]
     fn how_it_is_compiled() {

@@ -18,18 +18,18 @@ use crate::codegen::Settings;
 use crate::functions;
 use crate::input::{self, Input};
 
-/// How LLVM IR and machine code are compiled. Without LLVM there is nothing to say.
+/// Compilation options for LLVM IR and machine code; empty without LLVM.
 #[derive(Clone)]
 pub(crate) struct Compilation {
     /// The processor.
     #[cfg(feature = "llvm")]
     pub(crate) cpu: String,
-    /// The rest.
+    /// All other options.
     #[cfg(feature = "llvm")]
     pub(crate) settings: Settings,
 }
 
-/// An input, and how it is compiled where it is LLVM IR.
+/// An input, and its compilation options for LLVM IR.
 pub(crate) struct Source {
     path: PathBuf,
     content: Content,
@@ -37,7 +37,7 @@ pub(crate) struct Source {
     compilation: Compilation,
 }
 
-/// What the input holds.
+/// The content of an input.
 enum Content {
     /// LLVM IR.
     #[cfg(feature = "llvm")]
@@ -47,12 +47,12 @@ enum Content {
     MachineCode(Vec<u8>),
     /// PTX.
     Ptx(Vec<u8>),
-    /// Functions in text form, which may be many and large: they are read one by one.
+    /// Functions in text form. There may be many large ones, so they are read one by one.
     Functions(Box<dyn BufRead>),
 }
 
 impl Source {
-    /// Reads an input, as far as that is needed before its functions are asked for.
+    /// Reads an input, as far as needed before its functions are requested.
     pub(crate) fn read(input: Input, compilation: Compilation) -> Result<Self, Error> {
         let (path, kind) = (input.path.clone(), input.kind);
         let content = match kind {
@@ -66,7 +66,7 @@ impl Source {
         Ok(Self { path, content, compilation })
     }
 
-    /// Whether it is LLVM IR.
+    /// Returns whether it is LLVM IR.
     pub(crate) fn is_ir(&self) -> bool {
         match &self.content {
             #[cfg(feature = "llvm")]
@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// The processor that PTX names itself, or that LLVM IR is compiled for.
+    /// Returns the processor in PTX, or the processor for which LLVM IR is compiled.
     pub(crate) fn processor(&self) -> Result<Option<String>, Error> {
         let named = match &self.content {
             Content::Ptx(content) => Module::read(&input::name(&self.path), content)?.target().to_owned(),
@@ -86,24 +86,24 @@ impl Source {
         Ok(Some(named).filter(|named| !named.is_empty()))
     }
 
-    /// Whether there is PTX of it for ptxas.
+    /// Returns whether it can be written as PTX for ptxas.
     pub(crate) fn has_ptx(&self) -> bool {
         self.is_ir() || matches!(self.content, Content::Ptx(_))
     }
 
-    /// Has LLVM IR compiled at another level from now on.
+    /// Sets another level for compiling LLVM IR.
     #[cfg(feature = "llvm")]
     pub(crate) fn set_level(&mut self, level: u8) {
         self.compilation.settings = self.compilation.settings.at_level(level);
     }
 
-    /// Calls `each` with every function and what its opcodes mean, in order. Functions in text form are there once. Of
-    /// PTX, functions that cannot be shown are named and left out.
+    /// Calls `each` with every function and its opcodes' meaning, in order. Functions in text form can only be read
+    /// once. Functions of PTX that have no view are skipped, with a message.
     pub(crate) fn for_each(
         &mut self,
         each: &mut dyn FnMut(Function, Arc<Classification>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // Of a text nothing but the names is known.
+        // For text, only the opcodes' names are known.
         let mut by_name = |function: Function| {
             let classification = Arc::new(Classification::by_name(function.opcodes()));
             each(function, classification)
@@ -136,7 +136,7 @@ impl Source {
     }
 }
 
-/// The functions of a file of PTX. Copies of the text are moves, as LLVM has them.
+/// Calls `each` with the functions of a PTX file. Copies in PTX become moves, as in LLVM.
 fn functions_of_ptx(
     name: &str,
     content: &[u8],
@@ -146,7 +146,7 @@ fn functions_of_ptx(
     for body in module.bodies() {
         match module.view(body) {
             Ok(view) => each(view.function, view.classification)?,
-            Err(reason) => say!("nvptx-ra: {name}: '{}' is left out: {reason}", body.name(module.file())),
+            Err(reason) => say!("nvptx-ra: {name}: '{}' is skipped: {reason}", body.name(module.file())),
         }
     }
     Ok(())

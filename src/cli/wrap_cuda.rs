@@ -1,7 +1,7 @@
-//! `nvptx-ra wrap-cuda`: a CUDA toolkit made of links, whose `bin/ptxas` is this program.
+//! `nvptx-ra wrap-cuda`: makes a CUDA toolkit of links, whose `bin/ptxas` is this program.
 //!
-//! nvcc starts the ptxas of its own folder, and reads `nvcc.profile` there. So the folder `bin` is a real one with a link
-//! for each program; all other folders are links to those of the toolkit. Nothing of the toolkit is changed or copied.
+//! nvcc starts the ptxas in its own folder, and reads `nvcc.profile` there. So the folder `bin` is a real one with a
+//! link for each program; all other folders are links to the toolkit's. Nothing of the toolkit is changed or copied.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,14 +15,14 @@ use nvptx_ra::error::{Error, ErrorKind};
 
 use crate::ptxas_wrapper::real_ptxas::NAMED;
 
-/// Make a CUDA toolkit of links in which nvptx-ra stands in ptxas's place.
+/// Make a CUDA toolkit of links in which nvptx-ra replaces ptxas
 ///
 /// Run FOLDER/bin/nvcc, or give FOLDER to CMake as CUDAToolkit_ROOT, to JAX as CUDA_ROOT, and the like.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A new folder.
+    /// A new folder
     folder: PathBuf,
-    /// The CUDA toolkit. [default: CUDA_PATH, else that of the nvcc on PATH, else /usr/local/cuda]
+    /// The CUDA toolkit [default: CUDA_PATH, else that of the nvcc on PATH, else /usr/local/cuda]
     #[arg(long, value_name = "FOLDER")]
     cuda: Option<PathBuf>,
 }
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The toolkit to wrap: one with a ptxas.
+/// Returns the toolkit to wrap, which must have a ptxas.
 fn toolkit(named: Option<&Path>) -> Result<PathBuf, Error> {
     let candidate = named.map(Path::to_owned).or_else(|| {
         let given = std::env::var_os("CUDA_PATH").filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -51,7 +51,7 @@ fn toolkit(named: Option<&Path>) -> Result<PathBuf, Error> {
         let problem = format!("{}: there is no bin/ptxas", candidate.display());
         return Err(Error::new(ErrorKind::File, problem, "name a CUDA toolkit with --cuda"));
     }
-    // The names of links are kept: a toolkit's folders may be links to places that are named otherwise.
+    // Links are not resolved: a toolkit's folders may be links to places with other names.
     std::path::absolute(&candidate).map_err(|error| Error::file(&candidate, &error))
 }
 
@@ -74,7 +74,7 @@ fn create(folder: &Path, cuda: &Path, program: &Path) -> Result<(), Error> {
     file.and_then(|mut file| std::io::Write::write_all(&mut file, &text)).map_err(problem(&ptxas))
 }
 
-/// Links to all entries of a folder but one.
+/// Links all entries of a folder except one.
 fn link_entries(from: &Path, to: &Path, but: &OsStr) -> Result<(), Error> {
     for entry in fs::read_dir(from).map_err(|error| Error::file(from, &error))? {
         let name = entry.map_err(|error| Error::file(from, &error))?.file_name();
@@ -86,7 +86,8 @@ fn link_entries(from: &Path, to: &Path, but: &OsStr) -> Result<(), Error> {
     Ok(())
 }
 
-/// A script that starts this program with the toolkit's ptxas as the real one, unless the environment names another.
+/// Returns a script that starts this program with the toolkit's ptxas as the real one, unless the environment sets
+/// another.
 fn script(real: &Path, program: &Path) -> Vec<u8> {
     let mut text = b"#!/bin/sh\n# Made by nvptx-ra wrap-cuda.\nreal=".to_vec();
     text.extend(quoted(real));
@@ -96,7 +97,7 @@ fn script(real: &Path, program: &Path) -> Vec<u8> {
     text
 }
 
-/// A path as a word of a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> Vec<u8> {
     let mut word = vec![b'\''];
     for &byte in path.as_os_str().as_bytes() {
@@ -123,7 +124,8 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     }
 
-    /// Programs and folders are links; ptxas is a script that names the toolkit's, whatever letters the paths have.
+    /// Programs and folders are links; ptxas is a script that calls this program with the toolkit's ptxas, for any
+    /// letters in the paths.
     #[test]
     fn a_wrapped_toolkit() {
         let folder = tempfile::tempdir().expect("there is space");

@@ -105,8 +105,8 @@ def recorded(tool, file, launch, folder):
 
 def reason(said):
     """Returns the part of a message that names the unmodelled feature, for a cell of a table."""
-    said = re.split("nothing can be said: |no record: ", said)[-1]
-    said = re.split(r"; docs/| \(instruction 0x", said)[0]
+    said = re.split("no result: |no record: ", said)[-1]
+    said = re.split(r"; see docs/| \(instruction 0x", said)[0]
     return said.splitlines()[0] if said else "no reason given"
 
 

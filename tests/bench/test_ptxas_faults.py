@@ -68,7 +68,7 @@ class Verdicts(unittest.TestCase):
         self.assertIn("not comparable", ptxas_faults.judge((b"0", b"1"), (b"9", b"1")))
 
     def test_what_is_not_modelled_stands_in_the_table(self):
-        said = "nvptx-ra: k: nothing can be said: not modelled: X: not known; docs/emulate.md says what is modelled"
+        said = "nvptx-ra: k: no result: not modelled: X: not known; see docs/emulate.md for what is modelled"
         verdicts = {"12.0.76": "wrong", "12.9.86": "right", "13.0.48": f"not comparable: {ptxas_faults.reason(said)}"}
         words = ptxas_faults.in_words(verdicts, RELEASES)
         row = ptxas_faults.table([("small", "sm_90", words)]).splitlines()[-1]

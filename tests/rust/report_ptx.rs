@@ -48,7 +48,7 @@ fn reports() {
     let folder = folder();
     let folder = folder.path();
     let (table, said) = succeeds(folder, &["report", "k.ptx", "--html", "k.html"]);
-    assert!(said.contains("k.ptx: 'odd' is left out: "), "{said}");
+    assert!(said.contains("k.ptx: 'odd' is skipped: "), "{said}");
     assert!(table.contains("k            "), "{table}");
     assert!(table.contains("   40 from line     9  (%r0, %r1, "), "{table}");
     assert!(table.contains("%r11, 28 more)"), "{table}");
@@ -77,7 +77,7 @@ fn allocations() {
     let folder = folder();
     let (table, said) = succeeds(folder.path(), &["allocate", "k.ptx", "--register-limit", "24,none"]);
     assert!(table.contains('k') && table.matches("greedy").count() >= 2, "{table}");
-    assert!(said.contains("'odd' is left out"), "{said}");
+    assert!(said.contains("'odd' is skipped"), "{said}");
     // The name that the option had before.
     for given in [&["--budget", "24"][..], &["--budget=24,none"], &["--budget"]] {
         let output = run(folder.path(), &[&["allocate", "k.ptx"], given].concat());

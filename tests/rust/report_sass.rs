@@ -273,7 +273,8 @@ fn gates() {
     // ptxas's messages on the PTX give the same figures, and a note reports the other source.
     let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
     assert!(code == Some(1) && said.contains(grew), "{said}");
-    let sources = "base.json: it has spills from ptxas's marks in machine code, and this report from ptxas's own words";
+    let sources =
+        "base.json: it has spills from ptxas's marks in machine code, and this report from ptxas's own figures";
     assert!(said.contains(sources), "{said}");
     // Fewer warps are also worse.
     tool.write("k.ptx", kernel(60, ".maxntid 256\n.maxnreg 64\n"));
@@ -291,7 +292,7 @@ fn gates() {
     tool.write("old.cubin", &code);
     let (ended, said, table) = gate(&["--fail-on-spill", "old.cubin"]);
     assert_eq!(ended, Some(2), "{said}");
-    assert!(said.contains("give the PTX of it, or build it with CUDA 12.8 or later"), "{said}");
+    assert!(said.contains("give its PTX, or build it with CUDA 12.8 or later"), "{said}");
     assert!(table.contains("≤ "), "{table}");
     let (ended, said, _) = gate(&["--baseline", "base.json", "old.cubin"]);
     assert_eq!(ended, Some(2), "{said}");
@@ -458,7 +459,7 @@ fn damaged() {
     assert!(at_once.status.success() && at_once.stdout == asked.stdout, "{at_once:?} {asked:?}");
     let program = fs::read(env!("CARGO_BIN_EXE_nvptx-ra")).expect("it is there");
     tool.write("program", &program[..4096.min(program.len())]);
-    assert!(tool.fails(&["report", "--sass", "program"]).contains("holds no machine code for a GPU"));
+    assert!(tool.fails(&["report", "--sass", "program"]).contains("finds no machine code for a GPU"));
     tool.write("bad.ptx", kernel(10, "").replace("bar.sync 0", "bar.sink 0"));
     tool.write("debug.ptx", kernel(10, "").replace(".target sm_90", ".target sm_90, debug"));
     assert!(tool.fails(&["report", "--sass", "debug.ptx"]).contains("compile it with -lineinfo"));

@@ -150,11 +150,11 @@ fn wrong_launches() {
     let Some(tool) = Tool::new() else { return };
     let cubin = tool.assemble_text("k", &chain(10), &[]);
     let cases = [
-        ("{}", "no file of launches"),
+        ("{}", "not a file of launches"),
         ("[]", "it has no kernel k"),
         (r#"[{"name": "k", "grid": [1, 1], "block": [1, 1, 1], "arguments": []}]"#, "no grid"),
         (r#"[{"name": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "arguments": []}]"#, "parameters"),
-        (r#"[{"name": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "arguments": [{"kind": "x"}]}]"#, "not known"),
+        (r#"[{"name": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "arguments": [{"kind": "x"}]}]"#, "unknown form"),
     ];
     for (text, part) in cases {
         let file = tool.write("wrong.json", text);

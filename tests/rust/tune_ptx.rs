@@ -84,10 +84,10 @@ fn profiles_of_other_files() {
     let other = KERNELS.replace("%r2, 1", "%r2, 2");
     fs::write(folder.join("other.ptx"), &other).expect("there is space");
     let warning = succeeds(folder, &["ptx", "other.ptx", "--profile", "k.toml", "-o", "same.ptx"]);
-    assert!(warning.contains("k.toml: 'moves' has changed and keeps its text; run nvptx-ra tune again"), "{warning}");
+    assert!(warning.contains("k.toml: 'moves' has changed and stays unchanged; run nvptx-ra tune again"), "{warning}");
     assert_eq!(kernel(&read(folder, "same.ptx"), "moves"), kernel(&other, "moves"));
     let warning = succeeds(folder, &["ptx", "k.ptx", "--cpu", "sm_80", "--profile", "k.toml", "-o", "same.ptx"]);
-    assert!(warning.contains("made for sm_90, and this is sm_80: every function keeps its text"), "{warning}");
+    assert!(warning.contains("made for sm_90, and this is sm_80: every function stays unchanged"), "{warning}");
     assert_eq!(read(folder, "same.ptx"), KERNELS);
 }
 

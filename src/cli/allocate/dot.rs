@@ -1,4 +1,4 @@
-//! The interference graph in the language of Graphviz.
+//! Draws the interference graph in Graphviz's language.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use nvptx_ra::allocate::{InterferenceGraph, Placement};
 
 use super::picture::{Picture, color};
 
-/// How a node is drawn that has no place.
+/// Attributes of a spilled live range's node.
 const SPILLED: &str = "fillcolor=\"white\", style=\"filled,bold\", color=\"red\"";
 
-/// The graph: a node for each live range, coloured as it is placed; copies are dashed.
+/// Returns the graph: a node for each live range, coloured by its register; copies are dashed.
 pub(super) fn dot(picture: &Picture<'_>) -> String {
     let problem = picture.problem;
     let mut text = String::new();
@@ -28,7 +28,7 @@ pub(super) fn dot(picture: &Picture<'_>) -> String {
     }
     let graph = InterferenceGraph::new(problem);
     for range in problem.ranges().ids() {
-        // Every edge is there from both of its ends.
+        // Every edge is listed at both of its ends.
         let mut others: Vec<_> = graph.neighbours(range).iter().filter(|&&other| range < other).collect();
         others.sort_unstable();
         for other in others {

@@ -1,7 +1,7 @@
-//! The live ranges of a function over its instructions, as a drawing.
+//! Draws the live ranges of a function over its instructions.
 //!
-//! A band for each register file, with a row for each unit; below it a row for each live range that is spilled. The
-//! pieces of those are in the rows of their registers, outlined.
+//! Each register file has a band, with a row for each unit. Below the units, each spilled live range has a row. The
+//! parts of spilled live ranges are outlined, in the rows of their registers.
 
 use nvptx_ra::allocate::{Access, AccessKind, File, LiveRange, Placement};
 use nvptx_ra::analysis::Segment;
@@ -14,10 +14,10 @@ use super::picture::{Picture, color};
 const ROW: f64 = 12.0;
 const LEFT: f64 = 90.0;
 const LABELS: f64 = 40.0;
-/// The width that instructions share, if they do not need more.
+/// Minimum width of the instructions, in pixels.
 const WIDTH: f64 = 1200.0;
 
-/// The drawing as it grows downwards.
+/// The drawing, which grows downwards.
 struct Drawing<'a> {
     picture: &'a Picture<'a>,
     document: Document,
@@ -56,7 +56,7 @@ impl Drawing<'_> {
         self.add(Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2).set("stroke", color));
     }
 
-    /// One file: its units, its spilled live ranges, and the axis below them.
+    /// Draws one file: its units, its spilled live ranges, and the axis below them.
     fn band(&mut self, file: File) {
         let problem = self.picture.problem;
         let is_here = |range: &LiveRange| problem.file(*range) == file && !problem.segments(*range).is_empty();
@@ -96,7 +96,8 @@ impl Drawing<'_> {
         self.axis(right);
     }
 
-    /// Draws a live range in its registers; one that is spilled in those of its accesses, and says so.
+    /// Draws a live range in its registers. Draws a spilled live range in the registers of its accesses, and returns
+    /// true.
     fn registers(&mut self, range: LiveRange, top: f64) -> bool {
         let (picture, problem) = (self.picture, self.picture.problem);
         let height = ROW * f64::from(problem.class(range).width);
@@ -124,7 +125,7 @@ impl Drawing<'_> {
     }
 
     fn bar(&mut self, segment: &Segment, (y, height): (f64, f64), (fill, stroke): (&str, &str), title: String) {
-        // An instruction takes four points.
+        // An instruction has four points.
         let x = |point: u32| LEFT + self.scale * f64::from(point) / 4.0;
         let (start, end) = (x(segment.start.0), x(segment.end.0));
         let bar =
@@ -133,7 +134,7 @@ impl Drawing<'_> {
         self.add(Group::new().add(Title::new(title)).add(bar));
     }
 
-    /// Numbers of instructions, as many as there is room for.
+    /// Draws as many instruction numbers as fit.
     fn axis(&mut self, right: f64) {
         let y = self.y + 2.0;
         self.line([LEFT, y, right, y], "#000000");

@@ -1,4 +1,4 @@
-//! What there is to allocate: functions, from LLVM or from text, or a problem.
+//! Inputs of the allocators: functions, from LLVM or from text, or a problem.
 
 use nvptx_ra::allocate::Problem;
 use nvptx_ra::error::Error;
@@ -10,16 +10,16 @@ use super::Arguments;
 use crate::input::{FUNCTIONS, Input};
 use crate::views::Source;
 
-/// One thing to allocate.
+/// One input of an allocator.
 pub(super) enum AllocatorInput<'a> {
-    /// A function that has left SSA form, and what its opcodes mean.
+    /// A function that has left SSA form, and its opcodes' meaning.
     Function(&'a Function, &'a Classification),
     /// A problem.
     Problem(&'a Problem),
 }
 
-/// Calls `each` with what the inputs hold, in order, and with the level of optimisation where LLVM IR is compiled,
-/// which is done once for each level.
+/// Calls `each` with the contents of the inputs, in order. LLVM IR is compiled once for each optimisation level, which
+/// is passed, too.
 pub(super) fn for_each(
     arguments: &Arguments,
     each: &mut impl FnMut(AllocatorInput<'_>, Option<u8>) -> Result<(), Error>,

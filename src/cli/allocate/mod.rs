@@ -1,4 +1,4 @@
-//! `nvptx-ra allocate`: what the allocators make of functions, on the register file of the hardware.
+//! `nvptx-ra allocate`: runs allocators on functions, with the hardware's register file.
 
 mod dot;
 mod drawing;
@@ -36,15 +36,15 @@ use crate::views::Compilation;
 /// No code is changed. Copies are coalesced first.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler, functions in text form (.mfv), or an allocation problem
-    /// in text form, recognised by their content; - is standard input. A build without LLVM takes no LLVM IR and no machine
-    /// code
+    /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler, functions in text form (.mfv), or an allocation
+    /// problem in text form, recognised by their content; - is standard input. A build without LLVM accepts neither
+    /// LLVM IR nor machine code
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// Which allocators
+    /// The allocators to run
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Engine::Greedy, Engine::Briggs])]
     allocator: Vec<Engine>,
-    /// The set of constants: hw has the documented limits of the hardware, cicc and ptxas have those of NVIDIA's
+    /// The set of constants: hw has the hardware's documented limits, cicc and ptxas have the constants of NVIDIA's
     /// compilers
     #[arg(long, default_value = "hw")]
     preset: String,
@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// The earlier name of --register-limit
     #[arg(long = "budget", hide = true, num_args = 0..=1, default_missing_value = "", value_parser = earlier_name)]
     _budget: Option<String>,
-    /// The processor, also that which LLVM IR is compiled for
+    /// The processor, for the allocation and for the compilation of LLVM IR
     #[arg(long, default_value = "sm_90")]
     cpu: String,
     /// The optimisation level for LLVM IR; several, separated by commas, are used one after the other
@@ -91,18 +91,18 @@ pub(crate) struct Arguments {
     print_problem: bool,
 }
 
-/// An allocator, as the command line names it.
+/// An allocator, by its name on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
     /// Priorities, interval trees, eviction
     Greedy,
     /// Chaitin-Briggs: an interference graph, coloured optimistically
     Briggs,
-    /// Six lists and a histogram of the register file, as ptxas
+    /// Six lists and a histogram of the register file, as in ptxas
     Fatpoint,
 }
 
-/// A number of registers, or none for as many as it takes.
+/// A number of registers; `None` for as many as needed.
 #[derive(Clone, Copy, Debug)]
 struct GivenLimit(Option<u32>);
 
@@ -113,26 +113,26 @@ fn register_limit(text: &str) -> Result<GivenLimit, String> {
     text.parse().map(|number| GivenLimit(Some(number))).map_err(|_| "a number of registers, or none".into())
 }
 
-/// What an earlier name of an option is answered with.
+/// Returns the error for an earlier name of an option.
 fn earlier_name(_: &str) -> Result<String, String> {
     Err("renamed; use --register-limit".into())
 }
 
-/// What one allocator made of one function.
+/// One allocator's result for one function.
 struct Outcome {
     allocator: &'static str,
-    /// How many live ranges there are more than were given: parts of those that were split.
+    /// Number of live ranges in addition to the given ones: parts of split live ranges.
     parts: u64,
     register_limit: Option<u32>,
     costs: Costs,
-    /// What the code moves, before it is cleaned up and after; the same twice where it is not.
+    /// Costs of the code's moves before and after clean-up; equal if there is no clean-up.
     code: [CodeCosts; 2],
     statistics: AllocationStatistics,
     time: Duration,
 }
 
 impl Arguments {
-    /// How LLVM IR is compiled.
+    /// Returns the compilation options for LLVM IR.
     fn compilation(&self) -> Compilation {
         Compilation {
             #[cfg(feature = "llvm")]
@@ -161,7 +161,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if run.is_first { Err(nothing_in(arguments)) } else { Ok(ExitCode::SUCCESS) }
 }
 
-/// The preset that is named, for the processor, with the constants that are given.
+/// Returns the chosen preset for the processor, with the given constants.
 fn preset(arguments: &Arguments) -> Result<Preset, Error> {
     let mut config = Config::default();
     config.give("preset", &arguments.preset, &format!("--preset {}: ", arguments.preset))?;
@@ -171,17 +171,17 @@ fn preset(arguments: &Arguments) -> Result<Preset, Error> {
     Ok(Preset::of(&config, &arguments.cpu))
 }
 
-/// Inputs that hold nothing to allocate, or not the function that is wanted.
+/// Returns the error for inputs without any function or without the wanted function.
 fn nothing_in(arguments: &Arguments) -> Error {
     let inputs: Vec<String> = arguments.inputs.iter().map(|path| crate::input::name(path)).collect();
     let inputs = inputs.join(", ");
     match &arguments.function {
         Some(name) => {
-            let problem = format!("--function {name}: there is none in {inputs}");
-            Error::new(ErrorKind::Option, problem, "name one of those that are printed without it")
+            let problem = format!("--function {name}: not found in {inputs}");
+            Error::new(ErrorKind::Option, problem, "leave out --function to see all names")
         }
         None => {
-            let remedy = "docs/mfv.md and docs/allocation.md have the text forms";
+            let remedy = "see docs/mfv.md and docs/allocation.md for the text forms";
             Error::new(ErrorKind::View, format!("{inputs}: no function and no allocation problem"), remedy)
         }
     }
@@ -191,16 +191,17 @@ fn nothing_in(arguments: &Arguments) -> Error {
 struct Run<'a> {
     arguments: &'a Arguments,
     preset: Preset,
-    /// For functions: a problem has its own.
+    /// For functions only: a problem has its own limit.
     register_limits: Vec<Option<u32>>,
-    /// Nothing has been allocated yet.
+    /// Whether nothing has been allocated yet.
     is_first: bool,
-    /// The sums, where they are wanted instead of tables.
+    /// The sums, if they are printed instead of tables.
     summary: Option<Summary>,
 }
 
 impl Run<'_> {
-    /// Allocates a function at every register limit, or a problem at its own, unless another function is wanted.
+    /// Allocates a function at every register limit, or a problem at its own limit. Skips functions that are not
+    /// wanted.
     fn take(&mut self, given: AllocatorInput<'_>, level: Option<u8>) -> Result<(), Error> {
         let name = match given {
             AllocatorInput::Problem(problem) => problem.name(),
@@ -229,13 +230,13 @@ impl Run<'_> {
     }
 
     fn preset_at(&self, register_limit: Option<u32>) -> Preset {
-        // Without a register limit nothing is spilled, predicates neither.
+        // Without a register limit, nothing is spilled, predicates included.
         let predicates = self.preset.predicates.filter(|_| register_limit.is_some());
         let preset = Preset { register_limit: None, predicates, ..self.preset.clone() };
         register_limit.map_or(preset.clone(), |registers| preset.with_registers(registers))
     }
 
-    /// Has the allocators solve a problem, and prints what they found or adds it up.
+    /// Runs the allocators on a problem, and prints or sums their results.
     fn solve(&mut self, problem: &Problem, preset: &Preset, level: Option<u8>) -> Result<(), Error> {
         let arguments = self.arguments;
         let draws = std::mem::replace(&mut self.is_first, false);
@@ -253,7 +254,7 @@ impl Run<'_> {
     }
 }
 
-/// The problem of a function, its copies merged first.
+/// Returns the problem of a function, after its copies are merged.
 fn lower(
     (function, classification): (&Function, &Classification),
     preset: &Preset,
@@ -267,7 +268,7 @@ fn lower(
     Problem::from_function(&coalesced.function, classification, preset)
 }
 
-/// What the allocators make of a problem; nothing where it is only printed.
+/// Runs the allocators on a problem. Returns no outcomes if the problem is only printed.
 fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool) -> Result<Vec<Outcome>, Error> {
     if arguments.print_problem {
         return Ok(Vec::new());
@@ -323,7 +324,7 @@ fn allocate(engine: Engine, problem: &Problem, preset: &Preset) -> Result<(&'sta
     Ok((allocator.name(), split::allocate(allocator, problem, &preset.splitting)?))
 }
 
-/// Writes the pictures that are asked for.
+/// Writes the requested pictures.
 fn draw(picture: &Picture<'_>, arguments: &Arguments) -> Result<(), Error> {
     if let Some(path) = &arguments.dot {
         picture::write(path, &dot::dot(picture))?;

@@ -1,20 +1,20 @@
-//! What the pictures of an allocation have in common: colours, names, and where they are written.
+//! Common parts of the pictures of an allocation: colours, names, and output.
 
 use std::path::Path;
 
 use nvptx_ra::allocate::{Allocation, LiveRange, Placement, Problem};
 use nvptx_ra::error::Error;
 
-/// What there is to draw.
+/// The data of a picture.
 pub(super) struct Picture<'a> {
     pub(super) problem: &'a Problem,
     pub(super) allocation: &'a Allocation,
-    /// The allocator that found it.
+    /// The allocator that found the allocation.
     pub(super) allocator: &'static str,
 }
 
 impl Picture<'_> {
-    /// The live range with the register that it is, if it is one.
+    /// Returns a live range's name, with its virtual register if it has one.
     pub(super) fn name(&self, range: LiveRange) -> String {
         match self.problem.ranges()[range].register {
             Some(register) => format!("{range} %{}", register.0),
@@ -22,7 +22,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The first register that a live range has, as the hardware counts them; none if it is spilled.
+    /// Returns the first unit of a live range, in the hardware's numbering; `None` if it is spilled.
     pub(super) fn place(&self, range: LiveRange) -> Option<String> {
         match self.allocation.placements[range] {
             Placement::Register(unit) => Some(self.unit(range, unit)),
@@ -30,7 +30,7 @@ impl Picture<'_> {
         }
     }
 
-    /// A unit of a live range's file.
+    /// Returns the name of a unit in a live range's file.
     pub(super) fn unit(&self, range: LiveRange, unit: u32) -> String {
         format!("{}{unit}", self.problem.files()[self.problem.file(range)].name)
     }
@@ -41,7 +41,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     crate::output::write(path, text.as_bytes())
 }
 
-/// A light colour for a unit, far from those of the units beside it: hues a golden angle apart.
+/// Returns a light colour for a unit, with a different hue from the units beside it: hues are a golden angle apart.
 pub(super) fn color(unit: u32) -> String {
     let hue = f64::from(unit) * 137.508 % 360.0 / 60.0;
     let lightness = [0.72, 0.62, 0.80][unit as usize % 3];

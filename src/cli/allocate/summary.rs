@@ -1,4 +1,4 @@
-//! Sums over functions: for each level of optimisation, register limit and allocator.
+//! Sums over functions, by optimisation level, register limit and allocator.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,29 +8,29 @@ use serde_json::{Value, json};
 
 use super::Outcome;
 
-/// Which functions are added up.
+/// A group of functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
-    /// The level that LLVM IR was compiled with; none for what was compiled before.
+    /// The level at which LLVM IR was compiled; `None` for input that is already compiled.
     level: Option<u8>,
     register_limit: Option<u32>,
     allocator: &'static str,
 }
 
-/// What was found for them.
+/// The sums of a group.
 #[derive(Clone, Default)]
 struct Sums {
     functions: u64,
-    /// Functions in which something is spilled.
+    /// Functions with spills.
     spilling: u64,
     live_ranges: u64,
     spilled: u64,
     moved_bytes: f64,
     copies: u64,
-    /// Copies whose sides are in one place.
+    /// Copies with source and destination in the same register.
     removed_copies: u64,
     tuple_copies: u64,
-    /// Bytes that are moved when the code is cleaned up, and words that are copied, before and after.
+    /// Bytes moved after clean-up; and copied words before and after clean-up.
     cleaned_bytes: f64,
     copy_words: [f64; 2],
     rounds: u64,
@@ -39,14 +39,14 @@ struct Sums {
     phases: Vec<(&'static str, Duration)>,
 }
 
-/// Sums in the order in which they were asked for.
+/// Sums in the order of their first use.
 #[derive(Default)]
 pub(super) struct Summary {
     sums: Vec<(Key, Sums)>,
 }
 
 impl Summary {
-    /// Adds what allocators made of a function.
+    /// Adds the allocators' results for a function.
     pub(super) fn add(&mut self, level: Option<u8>, problem: &Problem, outcomes: &[Outcome]) {
         for Outcome { allocator, register_limit, costs, code, statistics, time, .. } in outcomes {
             let sums = self.of(Key { level, register_limit: *register_limit, allocator });
@@ -80,7 +80,7 @@ impl Summary {
         &mut self.sums[at].1
     }
 
-    /// A line for each.
+    /// Formats a line for each group.
     pub(super) fn table(&self) -> String {
         let mut text = format!(
             "{:<5} {:>6} {:<10} {:>9} {:>8} {:>12} {:>14} {:>14} {:>12} {:>21} {:>7} {:>7} {:>6} {:>9}  phases\n",
@@ -127,7 +127,7 @@ impl Summary {
         text
     }
 
-    /// A line of JSON for each.
+    /// Formats a line of JSON for each group.
     pub(super) fn json(&self) -> String {
         let line = |(Key { level, register_limit, allocator }, sums): &(Key, Sums)| {
             let shares: serde_json::Map<String, Value> =
@@ -147,14 +147,14 @@ impl Summary {
 }
 
 impl Sums {
-    /// Each phase's share of the time that all phases took.
+    /// Returns each phase's share of all phases' time.
     fn shares(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         let total: f64 = self.phases.iter().map(|(_, time)| time.as_secs_f64()).sum();
         self.phases.iter().map(move |(name, time)| (*name, time.as_secs_f64() / total.max(f64::MIN_POSITIVE)))
     }
 }
 
-/// How many of a hundred; 0 of nothing.
+/// Returns a percentage; 0 if the whole is 0.
 fn percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }

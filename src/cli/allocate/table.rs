@@ -1,4 +1,4 @@
-//! What the allocators found, as a table for people and as JSON for tools.
+//! Formats the allocators' results, as a table for people and as JSON for tools.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Outcome;
 
-/// One line of JSON for each outcome.
+/// Formats one line of JSON for each outcome.
 pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     let by_file = |units: &[u32]| -> serde_json::Map<String, serde_json::Value> {
@@ -56,7 +56,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     text
 }
 
-/// The columns behind the registers, with their widths.
+/// The columns after the registers, with their widths.
 const COLUMNS: [(&str, usize); 11] = [
     ("spilled", 8),
     ("slot bytes", 10),
@@ -71,7 +71,7 @@ const COLUMNS: [(&str, usize); 11] = [
     ("time", 10),
 ];
 
-/// A table with a line for each outcome.
+/// Formats a table with a line for each outcome.
 pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -123,12 +123,12 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     text
 }
 
-/// What the user is told of an allocator that did not do what it usually does, because the problem is too large.
+/// Returns a remark if an allocator skipped a step because the problem is too large.
 pub(super) fn remark(problem: &Problem, allocator: &str, statistics: &AllocationStatistics) -> Option<String> {
     let AllocationStatistics { too_many_edges, spilled_before, .. } = statistics;
     let instead = match spilled_before {
         _ if *too_many_edges == 0 => return None,
-        0 => "the greedy allocator took over, because nothing may be spilled".to_owned(),
+        0 => "the greedy allocator was used instead, because nothing may be spilled".to_owned(),
         count => format!("{count} live ranges were spilled before it was built"),
     };
     Some(format!(

@@ -1,10 +1,11 @@
-//! Delta debugging (Zeller and Hildebrandt, 2002): of some parts with which something fails, a part of these with which it
-//! still fails, and of which none can be left out.
+//! Delta debugging (Zeller and Hildebrandt, 2002): finds a subset of parts with which something still fails, and from
+//! which no part can be removed.
 
-/// `fails` is asked of parts in their order, and never twice of the same. It fails with all of them, and not without any.
+/// Finds such a subset. `fails` gets parts in their order, and never the same parts twice. It must fail with all parts,
+/// and must not fail without any.
 pub(super) fn minimal<T: Clone, E>(all: &[T], mut fails: impl FnMut(&[T]) -> Result<bool, E>) -> Result<Vec<T>, E> {
     let mut left = all.to_vec();
-    // In so many pieces.
+    // Number of pieces.
     let mut pieces = 2;
     while left.len() > 1 {
         let size = left.len().div_ceil(pieces);
@@ -17,7 +18,7 @@ pub(super) fn minimal<T: Clone, E>(all: &[T], mut fails: impl FnMut(&[T]) -> Res
                 break;
             }
         }
-        // Of two pieces each is what the other one leaves.
+        // With two pieces, each is the complement of the other.
         if smaller.is_none() && starts.len() > 2 {
             for &start in &starts {
                 let others = [&left[..start], &left[(start + size).min(left.len())..]].concat();
@@ -44,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    /// What fails where all of some parts are there is found exactly; one of a thousand in twenty questions.
+    /// If a failure needs certain parts, exactly these are found: one of a thousand in twenty tests.
     #[test]
     fn culprits_are_found() {
         arbtest(|u| {
@@ -67,14 +68,14 @@ mod tests {
         assert!(found == Ok(vec![777]) && questions <= 20, "{questions}");
     }
 
-    /// Whatever fails, nothing can be left out of what is found.
+    /// No part can be removed from the result, for any failure.
     #[test]
     fn nothing_can_be_left_out() {
         arbtest(|u| {
             let (count, odd) = (u.int_in_range(1..=12)?, u32::arbitrary(u)?);
             let all: Vec<u32> = (0..count).collect();
             let of = |parts: &[u32]| parts.iter().map(|part| 1u32 << part).sum::<u32>();
-            // All of them fail, none at all does not, and any other set by chance.
+            // All parts fail, no parts do not fail, and any other set fails at random.
             let whole = of(&all);
             let fails = |parts: &[u32]| {
                 let set = of(parts);

@@ -1,7 +1,7 @@
-//! `nvptx-ra bisect`: which kernel, changed by which choices, makes a test fail.
+//! `nvptx-ra bisect`: finds the kernel and its choices that make a test fail.
 //!
-//! TEST builds and checks. The program in ptxas's place is told by variables of the environment which kernels stay as they are
-//! (`NVPTX_RA_UNCHANGED`), and says which it has changed (`NVPTX_RA_REPORT`).
+//! TEST builds and checks. Environment variables tell the ptxas wrapper which kernels stay stock
+//! (`NVPTX_RA_UNCHANGED`), and the wrapper reports the kernels that it has changed (`NVPTX_RA_REPORT`).
 
 mod minimal;
 
@@ -24,25 +24,25 @@ use crate::ptxas_wrapper::exclusions;
 
 /// Find the kernel, and the choices, that make a test fail
 ///
-/// TEST is a command that builds anew and checks what it has built; its exit code is 0 if all is well. It runs with NVPTX_RA=off,
-/// then as always, then with halves of the changed kernels left as they are, and at last with halves of one kernel's choices left
-/// out. The exit code is 0 if a culprit is named, and 1 if there is none.
+/// TEST is a command that builds from scratch and checks the result; its exit code is 0 on success. It runs with
+/// NVPTX_RA=off, then normally, then with halves of the changed kernels left unchanged, and finally with halves of one
+/// kernel's choices excluded. The exit code is 0 if a culprit is found, and 1 otherwise.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The command and its arguments, behind --
+    /// The command and its arguments, after --
     #[arg(value_name = "TEST", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     test: Vec<OsString>,
 }
 
-/// A function that the program in ptxas's place has changed.
+/// A function that the ptxas wrapper has changed.
 #[derive(Clone, Debug)]
 struct ChangedFunction {
     entry: Entry,
-    /// The file and the processor of the first build that has changed it.
+    /// The first file and processor with the change.
     place: String,
 }
 
-/// What this needs of a line of the report.
+/// The fields needed from a line of the report.
 #[derive(Deserialize)]
 struct ReportLine {
     file: String,
@@ -53,7 +53,7 @@ struct ReportLine {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if std::env::var_os("NVPTX_RA_SECONDS").is_some_and(|value| !value.is_empty()) {
         say!(
-            "nvptx-ra: NVPTX_RA_SECONDS is set: a search that it cuts short may find something else in each run; unset it"
+            "nvptx-ra: NVPTX_RA_SECONDS is set: a search that ends early may have another result in each run; unset it"
         );
     }
     let mut runs = Runs { test: &arguments.test, folder: Folder::new("bisect")?, count: 0 };
@@ -76,21 +76,19 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
         return Ok(Verdict::Nothing("TEST fails with NVPTX_RA=off, too: nvptx-ra is not the cause"));
     }
     let report = runs.folder.path("report");
-    let is_failing = runs.fails("as always", &[("NVPTX_RA_REPORT", report.clone().into())], None)?;
+    let is_failing = runs.fails("with nvptx-ra", &[("NVPTX_RA_REPORT", report.clone().into())], None)?;
     let changed = read_report(&report)?;
     if !is_failing {
-        return Ok(Verdict::Nothing("TEST passes as always, too: there is nothing to look for"));
+        return Ok(Verdict::Nothing("TEST passes with nvptx-ra, too: there is no failure to find"));
     }
     if changed.is_empty() {
         return Ok(Verdict::Nothing(
-            "TEST fails, but no kernel was changed in ptxas's place. Either TEST has not built anew, or the plugin for LLVM \
-             makes the difference, or TEST fails by chance",
+            "TEST fails, but the ptxas wrapper changed no kernel. Either TEST has not built from scratch, or the LLVM plugin causes the failure, or TEST fails at random",
         ));
     }
-    if runs.fails("with all kernels as they are", &[], Some(exclusions::ALL))? {
+    if runs.fails("with all kernels unchanged", &[], Some(exclusions::ALL))? {
         return Ok(Verdict::Nothing(
-            "TEST fails with all kernels as they are, but not with NVPTX_RA=off: either the plugin for LLVM makes the \
-             difference, or TEST fails by chance",
+            "TEST fails with all kernels unchanged, but not with NVPTX_RA=off: either the LLVM plugin causes the failure, or TEST fails at random",
         ));
     }
     let culprits = minimal(&changed, |parts: &[ChangedFunction]| {
@@ -102,9 +100,8 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
     let is_culprit = |one: &ChangedFunction| culprits.iter().any(|culprit| culprit.entry == one.entry);
     let others: String = changed.iter().filter(|one| !is_culprit(one)).map(|one| one.line(&[])).collect();
     let mut text = match culprits.len() {
-        1 => "TEST fails if this kernel is changed and all others stay as they are:\n".to_owned(),
-        _ => "TEST fails if these kernels are changed and all others stay as they are, and needs each of them:\n"
-            .to_owned(),
+        1 => "TEST fails if this kernel is changed and all others are not:\n".to_owned(),
+        _ => "TEST fails if these kernels are changed and all others are not; each of them is necessary:\n".to_owned(),
     };
     for culprit in &culprits {
         let all = exclusions::choices(&culprit.entry);
@@ -119,16 +116,16 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
         _ = writeln!(text, "\n  kernel   {name}\n  file     {place}\n  choices  {}", needed.join(" "));
     }
     let left_out: String = culprits.iter().map(|culprit| culprit.line(&[])).collect();
-    text += match runs.fails("with all kernels changed but the culprit", &[], Some(&left_out))? {
-        false => "\nTEST passes if only what is named here stays as it is.",
-        true => "\nTEST fails if only what is named here stays as it is: another kernel makes it fail, too.",
+    text += match runs.fails("with all kernels changed except the culprit", &[], Some(&left_out))? {
+        false => "\nTEST passes if all other kernels are changed.",
+        true => "\nTEST fails if all other kernels are changed: another kernel causes the failure, too.",
     };
-    text += "\nA line of a file that NVPTX_RA_UNCHANGED names, by a path with a slash in it, leaves the kernel as it is:\n\n";
+    text += "\nTo leave the kernel unchanged, write this line into a file, and set NVPTX_RA_UNCHANGED to the file's path, with a slash:\n\n";
     culprits.iter().for_each(|culprit| text += &format!("  {}", culprit.line(&[])));
     let names: Vec<&str> = culprits.iter().map(|culprit| culprit.entry.name.as_str()).collect();
     _ = writeln!(
         text,
-        "\nNVPTX_RA_UNCHANGED={} does so for all code of that name. Please report it, with the PTX.",
+        "\nNVPTX_RA_UNCHANGED={} leaves all code of that name unchanged. Please report the failure, with the PTX.",
         names[0]
     );
     Ok(Verdict::Found(text))
@@ -139,13 +136,13 @@ impl ChangedFunction {
         readable(&self.entry.name)
     }
 
-    /// The line that leaves it, or choices of it, out.
+    /// Returns the line that excludes the function, or some of its choices.
     fn line(&self, without: &[String]) -> String {
         exclusions::line(&self.entry.name, &self.entry.hash, without)
     }
 }
 
-/// What was changed, in the order of names and code, whatever the order of the builds.
+/// Reads the changed functions, in the order of names and code, regardless of the order of the builds.
 fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -164,7 +161,7 @@ fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
             let key = (entry.name.clone(), entry.hash.clone());
             let first: &mut ChangedFunction =
                 changed.entry(key).or_insert_with(|| ChangedFunction { entry, place: place.clone() });
-            // Builds run side by side.
+            // Builds run concurrently, so the order of lines varies.
             if place < first.place {
                 first.place = place;
             }
@@ -181,7 +178,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Whether TEST fails. `unchanged` is what the file of NVPTX_RA_UNCHANGED says.
+    /// Runs TEST. Returns whether it fails. `unchanged` is the content of NVPTX_RA_UNCHANGED's file.
     fn fails(&mut self, words: &str, variables: &[(&str, OsString)], unchanged: Option<&str>) -> Result<bool, Error> {
         self.count += 1;
         let path = |name: &str| -> PathBuf { self.folder.path(&format!("{name}-{}", self.count)) };
@@ -190,11 +187,11 @@ impl Runs<'_> {
         for name in [switch::VARIABLE, "NVPTX_RA_REPORT", exclusions::VARIABLE] {
             command.env_remove(name);
         }
-        // Compilers that keep what they have made would hide what changes.
+        // Compilers' caches would hide changes.
         command.env("TRITON_CACHE_DIR", path("triton")).env("TORCHINDUCTOR_CACHE_DIR", path("inductor"));
         command.env("CCACHE_DISABLE", "1");
         if std::env::var_os("NVPTX_RA_CACHE").is_some_and(|value| value == "off") {
-            // Each run would search anew, and might find something else.
+            // Without a cache, each run would search again, possibly with another result.
             command.env("NVPTX_RA_CACHE", self.folder.path("cache"));
         }
         if let Some(text) = unchanged {

@@ -1,48 +1,47 @@
-//! What an entry is the answer to: a digest of everything that can change the answer.
+//! The key of a cache entry: a digest of everything that can change its content.
 
 use std::fmt;
 
-/// Raised where the meaning of a key's fields changes.
+/// Version of the keys, increased if the meaning of their fields changes.
 const FORM: &[u8] = b"1";
 
-/// Tells questions apart: two have one key only if all their fields are equal, in number, names, order and content.
+/// Identifies an entry: two keys are equal only if all their fields are equal, in number, names, order and content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(blake3::Hash);
 
 impl Key {
-    /// The key that a file's name says.
+    /// Parses the key in a file's name.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         blake3::Hash::from_hex(name).ok().map(Self)
     }
 
-    /// As it stands in an entry.
+    /// Returns the key as stored in an entry.
     pub(super) fn as_bytes(&self) -> &[u8; blake3::OUT_LEN] {
         self.0.as_bytes()
     }
 }
 
-/// In hexadecimal: the name of a file.
+/// Formats the key in hexadecimal, as in file names.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_hex())
     }
 }
 
-/// Puts a key together. The digest has the length of each name and content ahead of it, so that no two lists of fields
-/// give it the same bytes.
+/// Builds a key. The digest includes the length of each name and content, so that two different lists of fields never
+/// give the same bytes.
 #[derive(Clone)]
 pub(crate) struct KeyBuilder(blake3::Hasher);
 
 impl KeyBuilder {
-    /// A key without fields of the caller. The version of this program is in it already. Keys that differ in what they
-    /// are keys of, e.g. `choice`, differ.
+    /// Starts a key without fields. It includes this program's version. `of` separates kinds of keys, e.g. `choice`.
     pub(crate) fn new(of: &str) -> Self {
         let mut builder = Self(blake3::Hasher::new());
         builder.field("form", FORM).field("version", nvptx_ra::VERSION.as_bytes()).field("of", of.as_bytes());
         builder
     }
 
-    /// One thing that the answer depends on.
+    /// Adds an input on which the entry depends.
     pub(crate) fn field(&mut self, name: &str, content: &[u8]) -> &mut Self {
         for bytes in [name.as_bytes(), content] {
             self.0.update(&(bytes.len() as u64).to_le_bytes());
@@ -73,8 +72,8 @@ mod tests {
         builder.key()
     }
 
-    /// A list of fields that differs little from another: one byte, a byte that moves over a border, the order, a field
-    /// more or less.
+    /// Makes a list of fields that differs little: one byte, a byte moved across a border, the order, an additional or
+    /// missing field.
     fn neighbour(u: &mut Unstructured<'_>, fields: &Fields) -> arbitrary::Result<Fields> {
         let mut other = fields.clone();
         if other.is_empty() {
@@ -88,7 +87,7 @@ mod tests {
             3 => other.insert(at, (String::new(), Vec::new())),
             4 => other.swap(0, at),
             _ => {
-                // The same bytes in their row, cut elsewhere.
+                // The same sequence of bytes, divided elsewhere.
                 let (name, content) = &mut other[at];
                 let mut moved = std::mem::take(name).into_bytes();
                 moved.append(content);
@@ -98,7 +97,7 @@ mod tests {
         Ok(other)
     }
 
-    /// Equal fields give one key, and fields that differ in anything give another.
+    /// Equal fields give equal keys, and any difference in the fields gives another key.
     #[test]
     fn keys_tell_fields_apart() {
         arbtest(|u| {
@@ -109,7 +108,7 @@ mod tests {
         });
     }
 
-    /// Without fields, too, keys of different things differ, and a key is a good name of a file.
+    /// Keys of different kinds differ, even without fields, and a key is a valid file name.
     #[test]
     fn keys_of_different_things() {
         let [one, other] = ["a", "b"].map(|of| KeyBuilder::new(of).key());

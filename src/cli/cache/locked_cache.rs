@@ -1,11 +1,11 @@
-//! The space that a cache takes: it stays below a bound, however many processes add entries.
+//! Keeps a cache's size below a bound while many processes add entries.
 //!
-//! One file is the lock of all who write, and holds a number of bytes that is never below what the entries take: a writer
-//! adds what its entry needs before it writes the entry. Only where the number exceeds the bound are the files counted, and
-//! the entries that were not used for the longest time removed. A process that is killed loses the lock by itself; what it
-//! leaves is a number that is too high, or a file under a temporary name, and the next count puts both right.
+//! One file is the lock of all writers. It contains a number of bytes that is never below the entries' size: a writer
+//! adds its entry's size before it writes the entry. Only if the number exceeds the bound, the files are counted and
+//! the least recently used entries are removed. The system releases the lock of a killed process. Such a process may
+//! leave a number that is too high, or a file with a temporary name; the next count corrects both.
 //!
-//! Nobody writes without the lock, so a temporary file that its holder finds is of a process that is dead.
+//! All writers hold the lock, so a temporary file that a lock holder finds belongs to a dead process.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -15,38 +15,38 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// The file that is the lock and holds the number.
+/// The lock file, which contains the number.
 const LOCK: &str = "space-taken";
-/// The end of an entry's name.
+/// Extension of an entry's file.
 const ENTRY: &str = ".entry";
-/// How the name of a file begins and ends until it is an entry.
+/// Prefix and extension of a file that is not yet complete.
 const TEMPORARY: (&str, &str) = (".new-", ".tmp");
-/// File systems give space in blocks. Most entries are smaller than one.
+/// File systems allocate blocks. Most entries are smaller than a block.
 const BLOCK: u64 = 4096;
 
-/// Where the entry of this name stands.
+/// Returns the path of an entry's file.
 pub(super) fn path(folder: &Path, name: &impl std::fmt::Display) -> PathBuf {
     folder.join(format!("{name}{ENTRY}"))
 }
 
-/// The space that a file of so many bytes takes.
+/// Returns the disk space of a file with this many bytes.
 pub(super) fn space(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK)
 }
 
-/// The entry's name in that of its file.
+/// Returns the entry's name from its file's path.
 pub(super) fn name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()?.strip_suffix(ENTRY)
 }
 
-/// The lock of a cache, and what its holder does. It is free again when this goes away.
+/// The lock of a cache, with the operations that need it. The lock is released on drop.
 pub(super) struct LockedCache<'a> {
     folder: &'a Path,
     lock: File,
 }
 
 impl<'a> LockedCache<'a> {
-    /// Waits for the lock. `None` if others have it all the time.
+    /// Waits for the lock. `None` if it is not free within `patience`.
     pub(super) fn lock(folder: &'a Path, patience: Duration) -> io::Result<Option<Self>> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -54,19 +54,19 @@ impl<'a> LockedCache<'a> {
         Ok(lock.map(|lock| Self { folder, lock }))
     }
 
-    /// Writes an entry, within the bound. The file has its name only when it is complete.
+    /// Writes an entry, within the bound. The file gets its name when it is complete.
     pub(super) fn write(&mut self, path: &Path, content: &[u8], bound: u64) -> io::Result<()> {
         self.reserve(space(content.len() as u64), bound)?;
         let (prefix, suffix) = TEMPORARY;
         let mut file = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile_in(self.folder)?;
-        // What a machine without power loses, the checksum tells.
+        // There is no sync: after a power failure, the checksum reveals an incomplete file.
         file.write_all(content)?;
-        // The clock of the file system ticks more slowly than the clock that notes when an entry was used.
+        // The file system's clock is coarser than the clock for last uses.
         file.as_file().set_modified(SystemTime::now())?;
         file.persist(path).map(drop).map_err(|error| error.error)
     }
 
-    /// Removes all entries. Gives their number and the space that they took.
+    /// Removes all entries. Returns their number and size.
     pub(super) fn clear(&mut self) -> io::Result<(usize, u64)> {
         let entries = self.entries()?;
         for (_, path, _) in &entries {
@@ -76,7 +76,7 @@ impl<'a> LockedCache<'a> {
         Ok((entries.len(), entries.iter().map(|(_, _, space)| space).sum()))
     }
 
-    /// Adds to the number what a file will take, and makes room for it.
+    /// Adds a file's size to the number, and frees space if needed.
     fn reserve(&mut self, needed: u64, bound: u64) -> io::Result<()> {
         let taken = match self.taken()? {
             Some(taken) if taken.saturating_add(needed) <= bound => taken,
@@ -85,7 +85,7 @@ impl<'a> LockedCache<'a> {
         self.note(taken + needed)
     }
 
-    /// The number; `None` where there is none, or nonsense.
+    /// Reads the number; `None` if it is missing or malformed.
     fn taken(&mut self) -> io::Result<Option<u64>> {
         let mut text = String::new();
         self.lock.rewind()?;
@@ -97,11 +97,11 @@ impl<'a> LockedCache<'a> {
 
     fn note(&mut self, taken: u64) -> io::Result<()> {
         self.lock.rewind()?;
-        // One write of always the same length: a process that is killed has written all of it or nothing.
+        // A single write of constant length: a killed process has written all of it or nothing.
         self.lock.write_all(format!("{taken:020}\n").as_bytes())
     }
 
-    /// The entries, and files that no living process writes go away.
+    /// Returns the entries, and removes files of dead writers.
     fn entries(&self) -> io::Result<Vec<CacheFile>> {
         let is_temporary = |name: &str| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1);
         for file in fs::read_dir(self.folder)? {
@@ -113,8 +113,8 @@ impl<'a> LockedCache<'a> {
         entries(self.folder)
     }
 
-    /// Counts what the files take. Where more is needed, it removes entries, and some more than it must: the next that
-    /// are written do not count again.
+    /// Counts the files' size. If more space is needed, removes more entries than necessary, so that the next writers
+    /// need not count again.
     fn make_room(&self, needed: u64, bound: u64) -> io::Result<u64> {
         let mut entries = self.entries()?;
         let mut taken: u64 = entries.iter().map(|(_, _, space)| space).sum();
@@ -134,10 +134,10 @@ impl<'a> LockedCache<'a> {
     }
 }
 
-/// A file of an entry: when it was last used, where it is, and the space that it takes.
+/// An entry's file: last use, path, and disk space.
 pub(super) type CacheFile = (SystemTime, PathBuf, u64);
 
-/// The files of all entries, in no order. No lock is needed: each has its name when it is complete.
+/// Returns the files of all entries, unordered. No lock is needed, because a file gets its name when it is complete.
 pub(super) fn entries(folder: &Path) -> io::Result<Vec<CacheFile>> {
     let mut entries = Vec::new();
     for file in fs::read_dir(folder)? {
@@ -151,8 +151,8 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<CacheFile>> {
     Ok(entries)
 }
 
-/// Locks a file. Who waits stands in the system's queue: where many look again and again, others overtake one of them for
-/// many seconds. `None` if the lock is not free in time; a thread that still waits gives it back as soon as it has it.
+/// Locks a file. The system queues blocked lockers; with polling, other processes can overtake one for many seconds.
+/// `None` if the lock is not free in time; a thread that still waits releases the lock as soon as it gets it.
 fn locked(file: File, patience: Duration) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => return Ok(Some(file)),
@@ -161,12 +161,12 @@ fn locked(file: File, patience: Duration) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => {}
     }
     let (sender, receiver) = mpsc::channel();
-    // Nobody receives what comes too late, and the file is closed.
+    // A late result has no receiver, so the file is closed.
     thread::Builder::new().spawn(move || sender.send(file.lock().map(|()| file)))?;
     receiver.recv_timeout(patience).map_or(Ok(None), |lock| lock.map(Some))
 }
 
-/// A file's properties; `None` of anything that is no regular file, or is gone.
+/// Returns a file's metadata; `None` if it is no regular file or does not exist.
 fn regular(file: &fs::DirEntry) -> io::Result<Option<Metadata>> {
     match file.metadata() {
         Ok(found) => Ok(found.is_file().then_some(found)),
@@ -175,7 +175,7 @@ fn regular(file: &fs::DirEntry) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Removes a file that the user may have removed already.
+/// Removes a file that the user may already have removed.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,10 +1,10 @@
-//! A cache on disk, which many processes use at once and in which nothing has to be trusted.
+//! A cache on disk for many concurrent processes. Its contents are never trusted.
 //!
-//! A folder has a file for each entry. A file carries its [key](key) and a checksum, and takes its name when it is
-//! complete ([sealed], [locked_cache]). So a reader needs no lock: what it finds is an entry as a whole, or is thrown away. A
+//! A folder has a file for each entry. A file contains its [key](key) and a checksum, and gets its name when it is
+//! complete ([sealed], [locked_cache]). So readers need no lock: a file is a complete entry, or it is discarded. A
 //! process that is killed at any moment leaves the cache usable.
 //!
-//! `tune --cache` keeps what ptxas has said in files of the same form, in a folder of the user's without a bound.
+//! `tune --cache` stores ptxas's figures in files of the same form, in a folder of the user's choice without a bound.
 
 mod key;
 mod locked_cache;
@@ -28,15 +28,14 @@ pub(crate) use sealed::{seal, unseal};
 
 use crate::private_folder;
 
-/// How long an entry waits for others that are being written. Each takes a millisecond, on a machine that has much else to
-/// do 20.
+/// How long an entry waits for other writers. Each takes a millisecond, or 20 on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    /// The bytes that the entries may take on disk.
+    /// Most bytes that the entries may take on disk.
     bound: u64,
 }
 
@@ -44,20 +43,20 @@ impl Cache {
     /// Opens a cache, or makes an empty one.
     ///
     /// # Errors
-    /// The folder cannot be made, or is not this user's alone.
+    /// The folder cannot be created, or other users can write to it.
     pub(crate) fn open(folder: &Path, bound: u64) -> Result<Self, Error> {
         Ok(Self { folder: private_folder::open(folder)?, bound })
     }
 
-    /// A cache that is there; `None` where nobody has made one.
+    /// Opens an existing cache; `None` if there is none.
     ///
     /// # Errors
-    /// The folder is not this user's alone.
+    /// Other users can write to the folder.
     pub(crate) fn existing(folder: &Path, bound: u64) -> Result<Option<Self>, Error> {
         if folder.symlink_metadata().is_ok() { Self::open(folder, bound).map(Some) } else { Ok(None) }
     }
 
-    /// The entries of one form, those first that were not used for the longest time. They do not count as used by that.
+    /// Returns the entries of one form, least recently used first. This does not count as a use.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -73,7 +72,7 @@ impl Cache {
         Ok(files.iter().filter_map(entry).collect())
     }
 
-    /// How many entries there are, of all forms, and the bytes that they take on disk.
+    /// Returns the number of entries of all forms, and their size on disk.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -82,20 +81,20 @@ impl Cache {
         Ok((files.len(), files.iter().map(|(_, _, space)| space).sum()))
     }
 
-    /// Removes all entries. Gives their number and the bytes that they took on disk.
+    /// Removes all entries. Returns their number and their size on disk.
     ///
     /// # Errors
-    /// An entry cannot be removed, or another process writes all the time.
+    /// An entry cannot be removed, or other processes hold the lock for too long.
     pub(crate) fn clear(&self) -> Result<(usize, u64), Error> {
         let failed = |error: io::Error| Error::file(&self.folder, &error);
         let Some(mut locked_cache) = LockedCache::lock(&self.folder, PATIENCE).map_err(failed)? else {
             let problem = format!("{}: another process holds the lock", self.folder.display());
-            return Err(Error::new(ErrorKind::File, problem, "end the process that does"));
+            return Err(Error::new(ErrorKind::File, problem, "end that process"));
         };
         locked_cache.clear().map_err(failed)
     }
 
-    /// The entry of a key. A file that is damaged, or is another key's, is no entry and is removed.
+    /// Returns the entry of a key. A file that is damaged or has another key is removed.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
         match self.read(key) {
             Ok(entry) => Some(entry),
@@ -107,25 +106,25 @@ impl Cache {
         }
     }
 
-    /// Keeps an entry. Those that were not used for the longest time go to make room for it.
+    /// Stores an entry. The least recently used entries are removed if space is needed.
     ///
     /// # Errors
-    /// The entry is not kept: the disk is full, say, or the entry larger than the whole cache. Nothing but time is lost.
+    /// The entry is not stored, for example because the disk is full or the entry exceeds the bound. Only time is lost.
     pub(crate) fn put<T: Serialize>(&self, key: &Key, entry: &T) -> Result<(), Error> {
         let not_kept = |problem: &str, remedy: &str| {
-            let problem = format!("{}: an entry is not kept: {problem}", self.folder.display());
+            let problem = format!("{}: an entry is not stored: {problem}", self.folder.display());
             Error::new(ErrorKind::File, problem, remedy)
         };
         let content = serde_json::to_vec(entry).map_err(|error| Error::internal(error, None))?;
         let sealed = sealed::seal(key, &content);
         let needed = locked_cache::space(sealed.len() as u64);
         if needed > self.bound {
-            let problem = format!("it takes {needed} bytes, and all entries together may take {}", self.bound);
-            return Err(not_kept(&problem, "allow the cache more"));
+            let problem = format!("it needs {needed} bytes, and the whole cache may have {}", self.bound);
+            return Err(not_kept(&problem, "allow a larger cache"));
         }
         let failed = |error: io::Error| not_kept(&error.to_string(), "check the space and the permissions");
         let Some(mut locked_cache) = LockedCache::lock(&self.folder, PATIENCE).map_err(failed)? else {
-            return Err(not_kept("another process holds the lock", "end the process that does"));
+            return Err(not_kept("another process holds the lock", "end that process"));
         };
         locked_cache.write(&self.path(key), &sealed, self.bound).map_err(failed)
     }
@@ -134,10 +133,10 @@ impl Cache {
         locked_cache::path(&self.folder, key)
     }
 
-    /// Reads an entry, which counts as used from now on.
+    /// Reads an entry, and marks it as used.
     fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<T, Missing> {
         let path = self.path(key);
-        // Opening anything else might wait.
+        // Opening a file of another type might block.
         let found = path.symlink_metadata().map_err(|_| Missing::Absent)?;
         if !found.is_file() {
             return Err(Missing::Damaged);
@@ -147,13 +146,13 @@ impl Cache {
         (&file).take(self.bound).read_to_end(&mut sealed).map_err(|_| Missing::Absent)?;
         let content = sealed::unseal(key, &sealed).ok_or(Missing::Damaged)?;
         let entry = serde_json::from_slice(content).map_err(|_| Missing::Damaged)?;
-        // The entry is as good if that fails.
+        // A failure does not affect the entry.
         let _ = file.set_modified(SystemTime::now());
         Ok(entry)
     }
 
-    /// Removes what stands under a key's name, unless another process has just put a good entry there. What cannot be
-    /// removed is found damaged again the next time.
+    /// Removes the file of a key, unless another process has just written a valid entry. A file that cannot be removed
+    /// is found damaged again the next time.
     fn discard<T: DeserializeOwned>(&self, key: &Key) {
         if let Ok(Some(_locked_cache)) = LockedCache::lock(&self.folder, Duration::ZERO)
             && matches!(self.read::<T>(key), Err(Missing::Damaged))
@@ -163,7 +162,7 @@ impl Cache {
     }
 }
 
-/// Why there is no entry.
+/// Reason why there is no entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Missing {
     Absent,

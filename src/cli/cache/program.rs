@@ -1,5 +1,5 @@
-//! The digest of a program, by its content. A program of 30 MB is not read in every build: its digest is an entry of the
-//! cache, under what the system says of the file.
+//! The digest of a program's content. A program of 30 MB is not read in every build: the cache has its digest, by the
+//! file's metadata.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -9,11 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Cache, Key, KeyBuilder};
 
-/// A file that was changed this many seconds ago or less is not remembered: it may change again within one tick of the
-/// file system's clock.
+/// A file changed this many seconds ago or less is not cached: it may change again within one tick of the file system's
+/// clock.
 const SETTLED: i64 = 2;
 
-/// The digest of a program's content, in hexadecimal.
+/// Returns the digest of a program's content, in hexadecimal.
 ///
 /// # Errors
 /// The program cannot be read.
@@ -38,8 +38,8 @@ pub(crate) fn digest(path: &Path, cache: Option<&Cache>) -> io::Result<String> {
     Ok(digest)
 }
 
-/// What changes when the file under a path does. The time of its last change of any kind is among it: the user can set
-/// no such time, as `cp -p` and `touch` set the time of the last write.
+/// Returns a key that changes with the file at a path. It includes the time of the last change of any kind: the user
+/// cannot set this time, unlike the time of the last write, which `cp -p` and `touch` set.
 fn key(path: &Path, found: &Metadata) -> Key {
     let mut key = KeyBuilder::new("program");
     key.field("path", path.as_os_str().as_encoded_bytes());
@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// The digest is of the content: of two programs that differ in nothing that a user can set, too.
+    /// The digest depends on the content, even for two programs with equal metadata as far as a user can set it.
     #[test]
     fn content_is_what_counts() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -81,7 +81,7 @@ mod tests {
         assert!(digest(&folder.path().join("none"), Some(&cache)).is_err());
     }
 
-    /// What is remembered is taken without reading the file, once the file has settled, and not earlier.
+    /// A cached digest is used without reading the file, but only once the file has settled.
     #[test]
     fn digests_are_remembered() {
         let folder = tempfile::tempdir().expect("there is space");

@@ -1,25 +1,25 @@
-//! The form of an entry's file: a line that says what it is, the key, a checksum, and the content. A file in which a byte
-//! is wrong, or which stands under another entry's name, is recognised.
+//! The format of an entry's file: a first line, the key, a checksum, and the content. Any wrong byte, and a file under
+//! another entry's name, are detected.
 
 use super::key::Key;
 
-/// The first line. It changes with the form.
+/// The first line. It changes with the format.
 const FIRST_LINE: &[u8] = b"nvptx-ra cache 1\n";
 
-/// What stands ahead of the content.
+/// Returns the bytes before the content.
 fn header(key: &Key, content: &[u8]) -> Vec<u8> {
     let checksum = blake3::Hasher::new().update(key.as_bytes()).update(content).finalize();
     [FIRST_LINE, format!("{key}\n{checksum}\n").as_bytes()].concat()
 }
 
-/// The file of an entry.
+/// Returns the file of an entry.
 pub(crate) fn seal(key: &Key, content: &[u8]) -> Vec<u8> {
     let mut sealed = header(key, content);
     sealed.extend_from_slice(content);
     sealed
 }
 
-/// The content of an entry's file; `None` if the file is not, byte by byte, what [`seal`] made for this key.
+/// Returns the content of an entry's file; `None` if the file is not exactly what [`seal`] made for this key.
 pub(crate) fn unseal<'a>(key: &Key, sealed: &'a [u8]) -> Option<&'a [u8]> {
     let (_, content) = sealed.split_at_checked(header(key, b"").len())?;
     sealed.starts_with(&header(key, content)).then_some(content)
@@ -33,7 +33,7 @@ mod tests {
     use super::super::key::KeyBuilder;
     use super::*;
 
-    /// What was sealed comes out under its key and under no other.
+    /// A sealed entry is readable with its key and with no other.
     #[test]
     fn sealed_and_unsealed() {
         arbtest(|u| {
@@ -46,7 +46,7 @@ mod tests {
         });
     }
 
-    /// Each bit that is wrong is noticed, and so is each length that is.
+    /// Each wrong bit and each wrong length is detected.
     #[test]
     fn every_wrong_bit_is_noticed() {
         let key = KeyBuilder::new("test").key();

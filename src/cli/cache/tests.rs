@@ -1,4 +1,4 @@
-//! The cache in bad hands: damaged files, a full disk, many processes, processes that are killed.
+//! Tests the cache with damaged files, a full disk, many processes, and killed processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,12 +25,12 @@ fn key(number: u64) -> Key {
     KeyBuilder::new("test").field("number", &number.to_le_bytes()).key()
 }
 
-/// The one right answer to a key: some are longer than a block of the file system.
+/// Returns the one correct entry for a key; some are longer than a block of the file system.
 fn answer(number: u64) -> Vec<u64> {
     vec![number; (number % 37 * 50) as usize]
 }
 
-/// The files that the cache has, with the space that each takes, its lock apart.
+/// Returns the cache's files with their disk space, without the lock.
 fn files(cache: &Cache) -> BTreeMap<String, u64> {
     let files = fs::read_dir(&cache.folder).expect("it is there").map(|file| file.expect("it can be read"));
     let file = |file: fs::DirEntry| {
@@ -40,10 +40,10 @@ fn files(cache: &Cache) -> BTreeMap<String, u64> {
     files.map(file).filter(|(name, _)| name != "space-taken").collect()
 }
 
-/// An entry of some form.
+/// An entry of some type.
 type Entry = (Vec<PtxasReport>, Option<String>);
 
-/// What was put is got, as the last put it; what was not put is not.
+/// `get` returns the last stored entry, and nothing for a key that was never stored.
 #[test]
 fn entries_are_found() {
     let (_parent, cache) = new_cache(PLENTY);
@@ -58,7 +58,7 @@ fn entries_are_found() {
     assert_eq!(fs::metadata(entry).expect("it is there").permissions().mode() & 0o7777, 0o600);
 }
 
-/// A byte that is wrong anywhere in a file, a file cut short, and the file of another entry are no answer, and go away.
+/// A file with a wrong byte anywhere, a truncated file, and the file of another entry are rejected and removed.
 #[test]
 fn damaged_entries_are_thrown_away() {
     let (_parent, cache) = new_cache(PLENTY);
@@ -81,19 +81,18 @@ fn damaged_entries_are_thrown_away() {
     check(&fs::read(cache.path(&key(2))).expect("it is there"));
     fs::write(&path, &good).expect("there is space");
     assert_eq!(cache.get(&key(1)), Some(answer(1)));
-    // Whole, and yet nothing that the caller can read.
+    // The file is intact, but its content has another type.
     assert_eq!(cache.get::<Entry>(&key(1)), None);
     assert!(!path.exists());
 }
 
-/// Whatever is put and got in whatever order: the bound holds, an answer is right, and the entries that were used last
-/// are those that are there.
+/// For random stores and reads, the bound holds, entries are correct, and the most recently used entries remain.
 #[test]
 fn the_bound_holds() {
     arbtest(|u| {
         let bound = u.int_in_range(2..=20)? * 4096;
         let (_parent, cache) = new_cache(bound);
-        // The numbers, the one used last at the end.
+        // The keys, the last used at the end.
         let mut used: Vec<u64> = Vec::new();
         for _ in 0..u.int_in_range(1..=40)? {
             let number = u.int_in_range(0..=50)?;
@@ -119,7 +118,7 @@ fn the_bound_holds() {
     .budget_ms(3000);
 }
 
-/// What somebody else keeps in the folder stays, whatever room is needed; what a dead process left does not.
+/// Other files in the folder remain, whatever space is needed; files of a dead process are removed.
 #[test]
 fn only_entries_go() {
     let (_parent, cache) = new_cache(3 * 4096);
@@ -137,7 +136,7 @@ fn only_entries_go() {
     assert!(!files.contains_key(".new-1234.tmp") && files.len() <= foreign.len() + 3, "{files:?}");
 }
 
-/// Where a process has the lock and does not let go, others give up in the end, and take it once it is free.
+/// If a process holds the lock, others give up after a while, and get the lock once it is free.
 #[test]
 fn the_lock_is_waited_for() {
     let (_parent, cache) = new_cache(PLENTY);
@@ -151,11 +150,11 @@ fn the_lock_is_waited_for() {
         drop(held);
         assert!(waits.join().expect("it ends"));
     });
-    // The threads that waited in vain have let go.
+    // The threads that waited too long have released the lock.
     assert!(lock(60_000).is_some());
 }
 
-/// Nonsense where the number stands makes the cache count again.
+/// If the number is malformed, the cache counts again.
 #[test]
 fn a_wrong_number_is_put_right() {
     for nonsense in ["", "x", "-1\n", "00000000000000000000", "\u{e9}", "99999999999999999999\n"] {
@@ -168,7 +167,7 @@ fn a_wrong_number_is_put_right() {
     }
 }
 
-/// A folder in which nothing can be written, or which is gone, costs the entries and nothing else; the caller can say so.
+/// If the folder is read-only or missing, only entries are lost; the caller gets an error.
 #[test]
 fn entries_that_cannot_be_kept() {
     let (_parent, cache) = new_cache(PLENTY);
@@ -176,7 +175,7 @@ fn entries_that_cannot_be_kept() {
     assert!(too_large.problem.contains("may take 4095"), "{too_large}");
     fs::create_dir(cache.path(&key(1))).expect("there is space");
     let in_the_way = cache.put(&key(1), &1).expect_err("a folder is in the way");
-    assert!(in_the_way.problem.contains("an entry is not kept"), "{in_the_way}");
+    assert!(in_the_way.problem.contains("an entry is not stored"), "{in_the_way}");
     assert_eq!(cache.get::<u64>(&key(1)), None);
     assert_eq!(files(&cache).len(), 1, "nothing half-written stays");
     fs::remove_dir_all(&cache.folder).expect("it is ours");
@@ -184,21 +183,21 @@ fn entries_that_cannot_be_kept() {
     assert_eq!(cache.get::<u64>(&key(2)), None);
 }
 
-/// A disk that is full while an entry is written: a limit on the size of files does the same.
+/// The disk is full while an entry is written: simulated by a limit on file sizes.
 #[test]
 fn a_full_disk() {
     const NAME: &str = "cache::tests::a_full_disk";
     if let Some(folder) = part() {
         let cache = Cache::open(folder.as_ref(), PLENTY).expect("it is there");
         let error = cache.put(&key(1), &vec![7_u64; 1 << 20]).expect_err("no file becomes so long");
-        assert!(error.problem.contains("an entry is not kept"), "{error}");
+        assert!(error.problem.contains("an entry is not stored"), "{error}");
         assert_eq!(cache.get::<Vec<u64>>(&key(1)), None);
         cache.put(&key(2), &answer(2)).expect("a small one has room");
         return;
     }
     let (_parent, cache) = new_cache(PLENTY);
     let again = child(NAME, &cache.folder);
-    // A write beyond the limit is an error, and not the signal, where that is ignored.
+    // A write beyond the limit is an error instead of a signal if the signal is ignored.
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]).arg(again.get_program()).args(again.get_args());
     shell.envs(again.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -208,7 +207,7 @@ fn a_full_disk() {
     assert_eq!(cache.get(&key(2)), Some(answer(2)));
 }
 
-/// What a child does: entries of its own and entries that all children put, in turns with questions.
+/// A child's work: stores its own entries and entries that all children store, alternating with reads.
 fn put_and_get(cache: &Cache, child: u64, entries: u64) {
     for number in 0..entries {
         for mine in [number, 1000 * (child + 1) + number] {
@@ -221,7 +220,8 @@ fn put_and_get(cache: &Cache, child: u64, entries: u64) {
     }
 }
 
-/// 64 processes at once: nothing is lost, and no answer is wrong. Where all entries together have no room, the bound holds.
+/// With 64 concurrent processes, nothing is lost, and no entry is wrong. If the entries exceed the bound, the bound
+/// holds.
 #[test]
 fn many_processes() {
     const NAME: &str = "cache::tests::many_processes";
@@ -249,8 +249,8 @@ fn many_processes() {
     }
 }
 
-/// A process that puts entries is killed 200 times, each time at another moment: the cache goes on, no answer is wrong, and
-/// the bound holds, with all that a dead process left.
+/// A process that stores entries is killed 200 times, each time at another moment: the cache stays usable, no entry is
+/// wrong, and the bound holds, including dead processes' files.
 #[test]
 fn killed_at_any_moment() {
     const NAME: &str = "cache::tests::killed_at_any_moment";

@@ -1,4 +1,4 @@
-//! The assemblers that a text is checked with: programs, releases, and their options.
+//! The assemblers to check: programs, releases, and their options.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,18 +15,18 @@ use crate::releases::number_of;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assembler {
     program: PathBuf,
-    /// Another program is of the same release.
+    /// Whether another program has the same release.
     is_one_of_several: bool,
-    /// Its release: 13.0.88.
+    /// Its release, such as 13.0.88.
     release: String,
     options: Vec<String>,
 }
 
 impl Assembler {
-    /// Each program with each set of options.
+    /// Returns each program with each set of options.
     ///
     /// # Errors
-    /// A program that does not say which release it is.
+    /// A program does not report its release.
     pub(super) fn all(programs: &[PathBuf], options: &[String]) -> Result<Vec<Self>, Error> {
         let own = [tool("ptxas")];
         let programs = if programs.is_empty() { &own[..] } else { programs };
@@ -45,19 +45,19 @@ impl Assembler {
         Ok(all)
     }
 
-    /// The same with one more option.
+    /// Returns the same with one more option.
     pub(super) fn with(&self, option: &str) -> Self {
         let mut with = self.clone();
         with.options.push(option.to_owned());
         with
     }
 
-    /// Whether no option says how much it optimises.
+    /// Returns whether no option sets the optimisation level.
     pub(super) fn optimises(&self) -> bool {
         !self.options.iter().any(|option| option.starts_with("-O") || option.starts_with("--opt-level"))
     }
 
-    /// How a person names it: `ptxas 13.0.88 -O1`.
+    /// Returns a readable name: `ptxas 13.0.88 -O1`.
     pub(super) fn name(&self) -> String {
         let program = if self.is_one_of_several { self.program.display().to_string() } else { "ptxas".to_owned() };
         let words = [program, self.release.clone()].into_iter().chain(self.options.iter().cloned());
@@ -68,7 +68,7 @@ impl Assembler {
         &self.release
     }
 
-    /// The command that assembles a file for a processor.
+    /// Returns the command that assembles a file for a processor.
     pub(super) fn command(&self, ptx: &Path, cpu: &str, output: &Path) -> Vec<String> {
         let mut words = vec![self.program.display().to_string()];
         if !self
@@ -83,13 +83,14 @@ impl Assembler {
         words
     }
 
-    /// Whether the assembler may fuse products and sums.
+    /// Returns whether the assembler may fuse products and sums.
     pub(super) fn fuses(&self) -> bool {
         fuses(&self.options)
     }
 
-    /// Assembles a text. A release that is older than the text's version of PTX gets it as one of the newest version that it
-    /// knows. The outer error is that no file can be written or ptxas cannot be started, the inner one what ptxas says.
+    /// Assembles PTX. If the release does not support the PTX version, it gets the same PTX with the newest version
+    /// that it supports. The outer error is that a file cannot be written or ptxas cannot be started, the inner one is
+    /// ptxas's message.
     pub(super) fn assemble(&self, text: &[u8], cpu: &str) -> Result<Result<Vec<u8>, String>, Error> {
         let folder = tempfile::tempdir().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
         let (ptx, cubin) = (folder.path().join("k.ptx"), folder.path().join("k.cubin"));
@@ -115,13 +116,13 @@ fn cannot_start(program: &Path, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::File, problem, "name a ptxas with --ptxas, or a release with --release")
 }
 
-/// A program that cannot be started, or that does not say which release it is.
+/// Returns the error for a program that cannot be started or does not report its release.
 fn no_release(program: &Path) -> Error {
     match Command::new(program).arg("--version").output() {
         Err(error) => cannot_start(program, &error),
         Ok(_) => {
-            let problem = format!("{} does not say which release it is", program.display());
-            Error::new(ErrorKind::File, problem, "name a ptxas of NVIDIA's")
+            let problem = format!("{} does not report its release", program.display());
+            Error::new(ErrorKind::File, problem, "name NVIDIA's ptxas")
         }
     }
 }

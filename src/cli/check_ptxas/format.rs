@@ -10,7 +10,7 @@ use super::assembler::Assembler;
 use crate::input;
 use crate::meaning::{Compared, Counterexample, Meaning};
 
-/// A line for each kernel and assembler.
+/// Formats a line for each kernel and assembler.
 pub(super) fn as_text(path: &Path, assemblers: &[Assembler], kernels: &[Kernel]) -> String {
     let mut text = format!("{}\n", input::name(path));
     for kernel in kernels {
@@ -26,7 +26,7 @@ pub(super) fn as_text(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
     text
 }
 
-/// All that is said of a file.
+/// Formats all results for a file.
 pub(super) fn as_json(path: &Path, assemblers: &[Assembler], kernels: &[Kernel]) -> Value {
     let one = |(compared, assembler): (&Compared, &Assembler)| {
         let Compared { meaning, counterexample } = compared;

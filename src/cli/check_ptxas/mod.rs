@@ -1,8 +1,9 @@
-//! `nvptx-ra check-ptxas`: whether ptxas computes what PTX says.
+//! `nvptx-ra check-ptxas`: checks whether ptxas's machine code computes what PTX specifies.
 //!
-//! * [`assembler`]: which ptxas, with which options;
+//! * [`assembler`]: versions of ptxas, and their options;
 //! * [`format`]: verdicts as text and as JSON;
-//! * [`reduction`], [`reduced_launch`], [`report`]: a difference made smaller, its launch, and the folder for a report.
+//! * [`reduction`], [`reduced_launch`], [`report`]: reduces a difference with its launch, and writes a folder for a
+//!   report.
 
 mod assembler;
 mod format;
@@ -24,42 +25,44 @@ use crate::machine::program::{self, Loaded};
 use crate::meaning::{AT_LIMITS, Code, Compared, Meaning, Text};
 use crate::{releases, run};
 
-/// Run the kernels of PTX, and what ptxas makes of them, on the CPU, and say where the machine code computes something else
+/// Run the kernels of PTX and ptxas's machine code for them on the CPU, and report where the machine code computes
+/// something else
 ///
-/// Each kernel runs as PTX and as the machine code of each ptxas with each set of options, on the same drawn launches. What
-/// PTX leaves open is no difference: products that may be fused, errors of approximate functions, division by zero, and
-/// whatever depends on the order of threads or on undefined values. The exit status is 1 if a kernel differs, and 2 if none
-/// differs and of a kernel nothing can be said.
+/// Each kernel runs as PTX and as the machine code of each ptxas with each set of options, on the same drawn launches.
+/// Results that PTX leaves open are no difference: products that may be fused, errors of approximate functions,
+/// division by zero, and results that depend on the order of threads or on undefined values. The exit status is 1 if a
+/// kernel differs, and 2 if none differs and some kernel cannot be compared.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Files of PTX
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// A ptxas, again for several; unless given, and without --release, the one on PATH or in CUDA_PATH
+    /// A ptxas; repeat for more. Unless given, and without --release, the one on PATH or in CUDA_PATH
     #[arg(long = "ptxas", value_name = "PATH")]
     programs: Vec<PathBuf>,
-    /// Releases of ptxas: 12.8 is the newest of 12.8, 12.8.61 that one
+    /// Releases of ptxas: 12.8 is the newest build of 12.8, and 12.8.61 exactly this build
     #[arg(long = "release", value_name = "RELEASE", value_delimiter = ',')]
     releases: Vec<String>,
-    /// Fetch releases from PyPI that are not in the folder of releases yet (NVPTX_RA_RELEASES, or ~/.cache/nvptx-ra/ptxas)
+    /// Fetch releases from PyPI that are missing in the folder of releases (NVPTX_RA_RELEASES, or
+    /// ~/.cache/nvptx-ra/ptxas)
     #[arg(long)]
     download: bool,
-    /// Options of ptxas, again for several sets: --options=-O1 --options='-O3 -fmad=false'
+    /// Options of ptxas; repeat for several sets: --options=-O1 --options='-O3 -fmad=false'
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     options: Vec<String>,
-    /// The kernel, again for several; unless given, all kernels
+    /// A kernel; repeat for more. Unless given, all kernels
     #[arg(long = "kernel", value_name = "NAME")]
     kernels: Vec<String>,
     /// The number of launches of each kernel
     #[arg(long, default_value_t = 4)]
     launches: u32,
-    /// What launches and the order of threads are drawn from
+    /// The seed of launches and of the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The most instructions of warps that the PTX of a kernel and the machine code of one ptxas may run
+    /// The most warp instructions that the PTX of a kernel and the machine code of one ptxas may execute
     #[arg(long, value_name = "STEPS", default_value_t = 40_000_000)]
     steps_in_all: u64,
-    /// Make the text of the first difference of each kernel smaller, and write a folder for a report into this folder
+    /// Reduce the PTX of each kernel's first difference, and write a folder for a report into this folder
     #[arg(long, value_name = "FOLDER")]
     reduce: Option<PathBuf>,
     /// Print the result as JSON
@@ -67,12 +70,12 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What is said of a kernel.
+/// The results for a kernel.
 struct Kernel {
     name: String,
-    /// For each assembler.
+    /// One for each assembler.
     compared: Vec<Compared>,
-    /// Where its report is, or why there is none; nothing where none was asked for.
+    /// The folder of its report, or the reason why there is none; `None` if no report was requested.
     report: Option<Result<PathBuf, Error>>,
 }
 

@@ -1,9 +1,9 @@
-//! A launch of a reduced text as one that stands alone.
+//! The launch of reduced PTX, as a self-contained launch.
 
 use nvptx_ra::emulate::{Argument, Launches};
 use nvptx_ra::reduce::Launch;
 
-/// One launch.
+/// Returns one launch.
 pub(super) fn launches(launch: &Launch, extremes: bool) -> Launches {
     let argument = |bytes: &Option<Vec<u8>>| bytes.clone().map_or(Argument::Drawn, Argument::Bytes);
     Launches {

@@ -1,5 +1,5 @@
-//! A difference made smaller: the text and the launch that still show it, by the same assembler, and not by those that were
-//! right.
+//! Reduces a difference: finds smaller PTX and a launch for which the same assembler is still wrong, and the right
+//! assemblers are still right.
 
 use std::path::{Path, PathBuf};
 
@@ -15,31 +15,32 @@ use super::report::{self, Report};
 use crate::machine::program::{self, Loaded};
 use crate::meaning::{Code, Compared, Counterexample, Meaning, Text};
 
-/// Memory is drawn anew in the launch that stands alone: so many seeds are tried until it shows the difference again.
+/// A self-contained launch has newly drawn memory: this many seeds are tried until one shows the difference again.
 const SEEDS: u64 = 16;
-/// The instructions of warps that a launch of a candidate may run in any case, and how many times those of the first one.
+/// Lower bound of a candidate's warp instructions, and their bound as a multiple of the first candidate's.
 const LEAST_STEPS: u64 = 1 << 12;
 const MORE_STEPS: u64 = 2;
-/// Options with which ptxas optimises less: where it is right with them, it has to stay so.
+/// Options for lower optimisation levels: if ptxas is right with them, it must stay right.
 const LESS: [&str; 3] = ["-O0", "-O1", "-O2"];
 
-/// What a candidate has to show.
+/// The conditions for a candidate.
 struct Question<'a> {
     kernel: &'a str,
     wrong: &'a Assembler,
-    /// Whether the values differ, or one of the two does not end.
+    /// Whether values differ; otherwise, one of the two runs does not end.
     is_of_values: bool,
     extremes: bool,
     most_steps: u64,
     right: Vec<Assembler>,
-    /// The launch can be written down for a GPU: it stores nothing undefined, and accesses buffers alone. That stays so.
+    /// Whether the launch can be recorded for a GPU: it stores no undefined values, and only accesses buffers.
+    /// Candidates must keep this.
     is_recorded: bool,
-    /// Every register that is read is set. That stays so.
+    /// Whether every register is set before it is read. Candidates must keep this.
     is_set: bool,
 }
 
 impl Question<'_> {
-    /// What is said of a candidate with an assembler; `None` where the candidate is no program.
+    /// Compares a candidate with an assembler's code; `None` if the candidate is not a valid program.
     fn compared(&self, candidate: &Candidate, assembler: &Assembler) -> Option<Compared> {
         let text = Text::read("reduced.ptx", candidate.text.as_bytes()).ok()?;
         if !text.program.unread().is_empty() {
@@ -53,7 +54,7 @@ impl Question<'_> {
         text.alone(self.kernel, &launches).compare(code).ok()
     }
 
-    /// The difference that a candidate shows, if it is of the kind that is looked for.
+    /// Returns the candidate's difference, if it is of the same kind.
     fn counterexample(&self, candidate: &Candidate) -> Option<Box<Counterexample>> {
         let counterexample = self.compared(candidate, self.wrong)?.counterexample?;
         let is_of_values = matches!(counterexample.difference.differing, Differing::Stores { .. });
@@ -64,13 +65,13 @@ impl Question<'_> {
         matches!(self.compared(candidate, assembler), Some(Compared { meaning: Meaning::Same { .. }, .. }))
     }
 
-    /// Whether the launch of a candidate can be written down.
+    /// Returns whether a candidate's launch can be recorded.
     fn can_be_recorded(&self, candidate: &Candidate) -> bool {
         let launches = Launches { most_steps: self.most_steps, ..launches(&candidate.launch, self.extremes) };
         candidate.module().is_ok_and(|module| record(&Program::new(&module), self.kernel, &launches).is_ok())
     }
 
-    /// Whether a candidate still shows it.
+    /// Returns whether a candidate meets all conditions.
     fn is_shown(&self, candidate: &Candidate) -> bool {
         !(self.is_set && candidate.has_unset_registers())
             && self.counterexample(candidate).is_some()
@@ -79,11 +80,11 @@ impl Question<'_> {
     }
 }
 
-/// Makes the first difference of a kernel smaller and writes a folder for a report. Returns the folder; none where nothing
-/// differs.
+/// Reduces the first difference of a kernel and writes a folder for a report. Returns the folder; `None` if there is no
+/// difference.
 ///
 /// # Errors
-/// The difference does not show in a launch that stands alone, or a file cannot be written.
+/// The difference does not occur in a self-contained launch, or a file cannot be written.
 pub(super) fn reported(
     bytes: &[u8],
     text: &Text,
@@ -109,10 +110,11 @@ pub(super) fn reported(
     };
     let source = String::from_utf8_lossy(bytes).into_owned();
     let Some(first) = alone(&source, text, counterexample, &question) else {
-        let problem = "the difference does not show in a launch that stands alone";
-        return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the text as it is"));
+        let problem = "the difference does not occur in a self-contained launch";
+        return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the PTX unreduced"));
     };
-    // Whether code ends is known only after many more instructions than those of code that does.
+    // The bound is lowered only for differences of values: detecting an endless loop takes many more instructions than
+    // a run that ends.
     if let Some(counterexample) = question.counterexample(&first).filter(|_| question.is_of_values) {
         question.most_steps = (MORE_STEPS * counterexample.steps).max(LEAST_STEPS);
     }
@@ -121,11 +123,11 @@ pub(super) fn reported(
     let less = LESS.into_iter().filter(|_| wrong.optimises()).map(|level| wrong.with(level));
     let others = assemblers.iter().filter(|other| *other != wrong).cloned().chain(less);
     question.right = others.filter(|other| question.is_right(&first, other)).collect();
-    log::info!("kernel {}: {} instructions, to be made smaller", kernel.name, first.instructions());
+    log::info!("kernel {}: {} instructions, to be reduced", kernel.name, first.instructions());
     let small = reduce(first.clone(), &kernel.name, &mut |candidate| question.is_shown(candidate));
     let Some(counterexample) = question.counterexample(&small) else {
-        let problem = "the smaller text does not show the difference";
-        return Err(Error::new(ErrorKind::Internal, problem, "report the text as it is"));
+        let problem = "the reduced PTX does not show the difference";
+        return Err(Error::new(ErrorKind::Internal, problem, "report the PTX unreduced"));
     };
     let further = question.right.iter().filter(|right| !assemblers.contains(right));
     let others = assemblers.iter().filter(|other| *other != wrong).chain(further);
@@ -151,7 +153,7 @@ fn word(compared: Option<Compared>) -> String {
     }
 }
 
-/// The text with a launch of its own that shows the difference.
+/// Returns the PTX with a self-contained launch that shows the difference.
 fn alone(source: &str, text: &Text, counterexample: &Counterexample, question: &Question<'_>) -> Option<Candidate> {
     let parameters = text.program.parameter_sizes(question.kernel)?;
     let arguments: Vec<Option<Vec<u8>>> = parameters

@@ -1,4 +1,5 @@
-//! The folder for a report: the small text, what is wrong with which ptxas, and a program that shows it on a GPU.
+//! The folder for a report: the reduced PTX, a description of the fault and of the affected ptxas, and a program that
+//! shows it on a GPU.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,26 +15,26 @@ use super::reduced_launch::launches;
 use crate::meaning::Counterexample;
 use crate::output;
 
-/// What a report tells.
+/// The contents of a report.
 pub(super) struct Report<'a> {
     pub(super) kernel: &'a str,
-    /// The text that was given, and how many instructions it has.
+    /// The given PTX, and its number of instructions.
     pub(super) original: &'a str,
     pub(super) before: usize,
     pub(super) small: &'a Candidate,
     pub(super) counterexample: &'a Counterexample,
     pub(super) wrong: &'a Assembler,
-    /// What other assemblers make of it.
+    /// Results of other assemblers.
     pub(super) others: Vec<(String, String)>,
     pub(super) extremes: bool,
 }
 
-/// The most bytes of memory that are written into a program.
+/// The most bytes of memory that a program contains.
 const MOST_BYTES: usize = 1 << 18;
-/// The longest name of a folder.
+/// The longest folder name.
 const LONGEST: usize = 60;
 
-/// The name of a kernel's folder.
+/// Returns the folder name of a kernel.
 pub(super) fn folder_name(kernel: &str) -> String {
     use std::hash::Hasher as _;
     let plain: String = kernel.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
@@ -83,7 +84,7 @@ fn readme(report: &Report<'_>, without: Option<&String>) -> String {
     let launch =
         format!("--kernel {kernel} --grid {grid} --block {block} --seed {} {}", small.launch.seed, arguments.join(" "));
     let command = wrong.command(Path::new("reduced.ptx"), cpu(&small.text), Path::new("reduced.cubin")).join(" ");
-    let mut text = format!("# {} computes something else than the PTX says\n\n", wrong.name());
+    let mut text = format!("# {} computes something else than the PTX\n\n", wrong.name());
     _ = writeln!(text, "{}\n", counterexample.text());
     _ = writeln!(text, "`reduced.ptx` has {} instructions, `original.ptx` {}:\n", small.instructions(), report.before);
     _ = writeln!(text, "```\n{}\n```\n", small.text.trim());
@@ -91,26 +92,25 @@ fn readme(report: &Report<'_>, without: Option<&String>) -> String {
     for (name, word) in others {
         _ = writeln!(text, "| {name} | {word} |");
     }
-    _ = writeln!(text, "\nBoth run on the CPU, the PTX and the machine code, as they are written:\n\n```\n{command}");
+    _ = writeln!(text, "\nThese commands run the PTX and the machine code on the CPU:\n\n```\n{command}");
     _ = writeln!(text, "nvptx-ra run reduced.ptx {launch}\nnvptx-ra run reduced.cubin {launch}\n```\n");
     match without {
         Some(reason) => _ = writeln!(text, "There is no program for a GPU: {reason}."),
         None => {
-            text +=
-                "On a GPU, `show.cpp` runs the machine code and compares what it stores with what the PTX says:\n\n";
+            text += "On a GPU, `show.cpp` runs the machine code and compares the stored values with the PTX's:\n\n";
             text += "```\ng++ show.cpp -I$CUDA_PATH/include -lcuda -o show && ./show reduced.cubin\n```\n";
         }
     }
     text
 }
 
-/// The processor that a text names.
+/// Returns the processor in the PTX.
 fn cpu(text: &str) -> &str {
     let target = text.lines().find_map(|line| line.trim().strip_prefix(".target"));
     target.and_then(|words| words.split([',', ' ']).find(|word| !word.is_empty())).unwrap_or("sm_90")
 }
 
-const HEAD: &str = r#"// Runs a kernel of a cubin as it was run on the CPU, and compares what it stores with what its PTX says.
+const HEAD: &str = r#"// Runs a kernel of a cubin with the launch of the CPU, and compares the stored values with those of its PTX.
 // g++ show.cpp -I$CUDA_PATH/include -lcuda -o show && ./show reduced.cubin
 #include <cuda.h>
 #include <cstdint>
@@ -126,7 +126,7 @@ static void check(CUresult result, const char *what) {
   std::exit(2);
 }
 
-// Memory around the address that a parameter holds: from so many bytes behind it on, before the launch and after it.
+// Memory around the address in a parameter, from `start` bytes after the address, before and after the launch.
 struct Buffer { int64_t start; std::vector<uint8_t> before, after; CUdeviceptr place; };
 "#;
 
@@ -160,7 +160,7 @@ int main(int count, char **words) {
       std::memcpy(&is, &found[at], 4);
       std::memcpy(&should, &buffer.after[at], 4);
       if (is != should && ++different <= 16)
-        std::printf("byte %lld: 0x%08x, and PTX says 0x%08x\n", (long long)(buffer.start + (int64_t)at), is, should);
+        std::printf("byte %lld: 0x%08x, should be 0x%08x\n", (long long)(buffer.start + (int64_t)at), is, should);
     }
   }
   std::printf("%d words differ\n", different);
@@ -168,14 +168,14 @@ int main(int count, char **words) {
 }
 "#;
 
-/// The program.
+/// Returns the program.
 fn show(kernel: &str, record: &Record) -> Result<String, String> {
     let all: usize = record.buffers.iter().map(|buffer| buffer.before.len()).sum();
     if all > MOST_BYTES {
-        return Err(format!("the launch touches {all} bytes of memory, and a program holds {MOST_BYTES}"));
+        return Err(format!("the launch accesses {all} bytes of memory, and a program may contain {MOST_BYTES}"));
     }
     let bytes = |bytes: &[u8]| {
-        // Zeros at the end are left out: the vector is as long as is said.
+        // Zeros at the end are omitted: the vector has a declared length.
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         bytes[..used].iter().map(u8::to_string).collect::<Vec<_>>().join(",")
     };
@@ -196,7 +196,7 @@ fn show(kernel: &str, record: &Record) -> Result<String, String> {
             parameter.name
         );
     }
-    text += "};\n// Which parameters hold the addresses of buffers.\nstruct Pointer { size_t parameter, offset, buffer; };\n";
+    text += "};\n// The parameters that contain addresses of buffers.\nstruct Pointer { size_t parameter, offset, buffer; };\n";
     text += "static const std::vector<Pointer> pointers = {";
     for (number, parameter) in record.parameters.iter().enumerate() {
         for (offset, buffer) in &parameter.pointers {

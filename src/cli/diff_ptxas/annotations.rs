@@ -1,4 +1,4 @@
-//! GitHub's annotations of what got worse: an error at each kernel's place in the PTX.
+//! GitHub's annotations of regressions: an error at each kernel's line in the PTX.
 
 use nvptx_ra::lint::Place;
 
@@ -13,18 +13,23 @@ pub(super) fn of(report: &Report) -> String {
     for file in &report.files {
         let place = |line| Place { file: file.file.clone(), line };
         if let (true, [_, Some(failure)]) = (file.is_refused(), &file.failures) {
-            text += &annotation("error", &place(0), "diff-ptxas", &format!("ptxas {new}, and not {old}: {failure}"));
+            text += &annotation(
+                "error",
+                &place(0),
+                "diff-ptxas",
+                &format!("only with ptxas {new}, not with {old}: {failure}"),
+            );
         }
         for kernel in &file.kernels {
             let name = readable(&kernel.name);
             for (side, toolchain) in kernel.sides.iter().zip([old, new]).filter(|(side, _)| side.meaning.is_different())
             {
                 let reason = side.meaning.reason();
-                let said = format!("kernel '{name}': ptxas {toolchain} does not compute what the PTX says: {reason}");
+                let said = format!("kernel '{name}': ptxas {toolchain} computes something else than the PTX: {reason}");
                 text += &annotation("error", &place(kernel.line), "diff-ptxas", &said);
             }
             let is_told = |change: &Change| {
-                // The meaning is told above, with the place.
+                // The annotation above already has the difference from the PTX.
                 change.direction == Direction::Worse && !change.text.starts_with("compared with")
             };
             let worse: Vec<String> =

@@ -1,4 +1,4 @@
-//! What one ptxas makes of one file.
+//! One ptxas's result for one file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::ptxas::{self, Folder, PtxasReports};
 use crate::ptxas_run::{Failure, Run};
 use crate::time::code::Code;
 
-/// What ptxas says of a kernel that costs it performance, or might: a message's number, its first text, how often it stands
-/// there, and whether ptxas says that it is a loss.
+/// A warning of ptxas about a kernel's performance: its first text, its number of occurrences, and whether ptxas calls
+/// it a loss. The messages' numbers are the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PtxasWarning {
     pub(super) text: String,
@@ -36,14 +36,14 @@ pub(super) struct Figures {
     /// Warps that an SM holds.
     pub(super) warps: u32,
     pub(super) instructions: u32,
-    /// By the numbers of the messages.
+    /// By the messages' numbers.
     pub(super) said: BTreeMap<String, PtxasWarning>,
 }
 
 /// Machine code of a file.
 pub(super) struct Built {
     pub(super) cubin: Vec<u8>,
-    /// What runs, or why it cannot: instructions that only the disassembler knows, and there is none.
+    /// The decoded program, or the reason why it cannot run: instructions that only the disassembler knows.
     pub(super) code: Result<Code, String>,
     facts: BTreeMap<String, Facts>,
     measured: PtxasReports,
@@ -54,7 +54,7 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// Assembles a text. An error says why there is no machine code.
+    /// Assembles PTX. An error is the reason why there is no machine code.
     pub(super) fn new(
         toolchain: &Toolchain,
         (name, ptx): (&str, &[u8]),
@@ -70,14 +70,14 @@ impl Built {
         let mut command = Command::new(&toolchain.ptxas);
         command.args(["-v", "-arch", cpu, "-o"]).arg(&cubin).args(options.split_whitespace()).arg(&source);
         let run = Run::of(&mut command).map_err(|error| file(&toolchain.ptxas, error))?;
-        // The text stands in a folder that nobody knows.
+        // The file is in a temporary folder, whose name means nothing to the user.
         let words = run.words.replace(&*source.to_string_lossy(), name);
         if let Some(failure) = Failure::of(run.status, &words) {
             return Err(failure.about("it"));
         }
         let bytes = std::fs::read(&cubin).map_err(|error| file(&cubin, error))?;
         let code = Code::of_cubin(&bytes, toolchain.name.clone());
-        let code = code.map_err(|error| format!("it takes the disassembler to read it: {}", error.problem));
+        let code = code.map_err(|error| format!("only the disassembler can read it: {}", error.problem));
         let sass = machine_code::read(&bytes).unwrap_or_default().into_iter();
         Ok(Self {
             code: code.map(|code| Code { ptx: Some(Arc::clone(program)), ..code }),
@@ -90,7 +90,7 @@ impl Built {
         })
     }
 
-    /// What is known of a kernel whose launches add so many bytes of shared memory.
+    /// Returns the figures of a kernel whose launches add `dynamic_shared` bytes of shared memory.
     pub(super) fn figures(&self, kernel: &str, architecture: &Architecture, dynamic_shared: u32) -> Figures {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
         let ptxas_report = self.measured.get(kernel).copied().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Built {
         }
     }
 
-    /// The machine code of a kernel.
+    /// Returns the machine code of a kernel.
     pub(super) fn bytes(&self, kernel: &str) -> Option<&[u8]> {
         self.bytes.get(kernel).map(Vec::as_slice)
     }

@@ -1,11 +1,11 @@
-//! Which files are compared.
+//! The files to compare.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use nvptx_ra::error::{Error, ErrorKind};
 
-/// The files that are named, and those below the folders that are named, in the order of their names.
+/// Returns the given files, and the PTX files below the given folders, in the order of their names.
 pub(super) fn all(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for input in inputs {
@@ -16,14 +16,14 @@ pub(super) fn all(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         let before = files.len();
         below(input, &mut files)?;
         if files.len() == before {
-            let problem = format!("{}: no file below it ends in .ptx", input.display());
+            let problem = format!("{}: no file in this folder ends in .ptx", input.display());
             return Err(Error::new(ErrorKind::File, problem, "name a folder with PTX, or files"));
         }
     }
     Ok(files)
 }
 
-/// Adds the PTX below a folder. Links to folders are not followed: they may lead back.
+/// Adds the PTX files below a folder. Links to folders are not followed: they may be cyclic.
 fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::file(folder, &error);
     let mut entries = Vec::new();
@@ -46,7 +46,7 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// Folders are looked through in the order of names, for PTX alone; a file is taken whatever its name is.
+    /// Folders are searched in the order of names, for PTX only; a given file may have any name.
     #[test]
     fn files_and_folders() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -60,6 +60,6 @@ mod tests {
         assert_eq!(found, ["c.txt", "b/deep/y.ptx", "b/z.ptx", "a.ptx"].map(path));
         fs::create_dir(path("none")).expect("there is space");
         let error = all(&[path("none")]).expect_err("nothing is in it").to_string();
-        assert!(error.contains("no file below it ends in .ptx"), "{error}");
+        assert!(error.contains("no file in this folder ends in .ptx"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The comparison as JSON, with all kernels.
+//! Formats the comparison as JSON, with all kernels.
 
 use serde_json::{Value, json};
 

@@ -1,27 +1,27 @@
-//! A kernel as both ptxas make it, and what of it got worse or better.
+//! A kernel in both ptxas's code, and its changes.
 
 use nvptx_ra::tune::predicted::Predicted;
 
 use super::build::Figures;
 use crate::meaning::Meaning;
 
-/// What one ptxas makes of a kernel.
+/// One ptxas's result for a kernel.
 pub(super) struct Side {
     pub(super) figures: Figures,
-    /// Its machine code beside the PTX.
+    /// Result of comparing its machine code with the PTX.
     pub(super) meaning: Meaning,
 }
 
-/// A kernel that both assemble.
+/// A kernel that both can assemble.
 pub(super) struct Kernel {
     pub(super) name: String,
-    /// Where it stands in the PTX.
+    /// Its line in the PTX.
     pub(super) line: u32,
-    /// Of the old and of the new ptxas.
+    /// The old and the new ptxas's result.
     pub(super) sides: [Side; 2],
-    /// The time of the new code beside that of the old one; nothing where the model says nothing.
+    /// Predicted time of the new code relative to the old code; `None` without a prediction.
     pub(super) time: Option<Predicted>,
-    /// Whether both made the same instructions.
+    /// Whether both have the same instructions.
     pub(super) is_same_code: bool,
 }
 
@@ -36,24 +36,25 @@ pub(super) enum Direction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) direction: Direction,
-    /// As a part of a sentence.
+    /// A part of a sentence.
     pub(super) text: String,
 }
 
-/// The places of a table, in their order.
+/// Sections of the table, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// Machine code differs from its PTX.
     Meaning,
     Worse,
     Better,
-    /// Other instructions, and no figure that matters.
+    /// Other instructions, without a relevant change of figures.
     Other,
     SameCode,
 }
 
 impl Kernel {
-    /// All figures that differ, those that matter most first. A share above `tolerance` makes them worse or better.
+    /// Returns all changed figures, the most important first. A relative change above `tolerance` counts as worse or
+    /// better.
     pub(super) fn changes(&self, tolerance: f64) -> Vec<Change> {
         let [old, new] = &self.sides;
         let mut changes = Vec::new();
@@ -80,7 +81,7 @@ impl Kernel {
             }
             let is_more = after > before;
             let [less, more] = if is_more { [before, after] } else { [after, before] }.map(f64::from);
-            // From nothing on, everything is more.
+            // Any increase from 0 is beyond the tolerance.
             let is_beyond = more > less * (1.0 + tolerance);
             let direction = match matters {
                 Some(is_more_worse) if is_beyond && is_more == is_more_worse => Direction::Worse,
@@ -99,7 +100,7 @@ impl Kernel {
         changes
     }
 
-    /// What ptxas says of one code and not of the other.
+    /// Adds changes in ptxas's warnings.
     fn words(&self, changes: &mut Vec<Change>) {
         let [old, new] = self.sides.each_ref().map(|side| &side.figures.said);
         for (code, said) in new.iter().chain(old.iter().filter(|(code, _)| !new.contains_key(*code))) {
@@ -136,13 +137,13 @@ impl Kernel {
         }
     }
 
-    /// The time of the new code over that of the old one.
+    /// Returns the time of the new code divided by the old code's.
     pub(super) fn ratio(&self) -> f64 {
         self.time.map_or(1.0, |time| time.ratio)
     }
 }
 
-/// A ratio as what it is more or less: `+14 %`.
+/// Formats a ratio as a relative change: `+14 %`.
 pub(super) fn percent(ratio: f64) -> String {
     let percent = ((ratio - 1.0) * 100.0).round() as i64;
     if percent == 0 { "±0 %".into() } else { format!("{percent:+} %").replace('-', "−") }

@@ -1,8 +1,8 @@
-//! `nvptx-ra diff-ptxas`: what another release of ptxas makes of a project's PTX.
+//! `nvptx-ra diff-ptxas`: compares two releases of ptxas on a project's PTX.
 //!
-//! * [`toolchain`]: the two ptxas; [`files`]: the PTX; [`build`]: what one ptxas makes of one file;
-//! * [`kernel`]: a kernel of both, and what of it got worse or better; [`pair`]: all kernels of a file;
-//! * [`text`], [`json`], [`annotations`]: how it is told.
+//! * [`toolchain`]: the two ptxas; [`files`]: the PTX; [`build`]: one ptxas's result for one file;
+//! * [`kernel`]: a kernel of both, with its changes; [`pair`]: all kernels of a file;
+//! * [`text`], [`json`], [`annotations`]: output formats.
 
 mod annotations;
 mod build;
@@ -25,31 +25,33 @@ use self::toolchain::Toolchain;
 use crate::dynamic_shared::DynamicShared;
 use crate::kernel_names;
 
-/// Compare what two releases of ptxas make of PTX: meaning, registers, spills, occupancy, predicted time and what ptxas says
+/// Compare two releases of ptxas on PTX: meaning, registers, spills, occupancy, predicted time and ptxas's warnings
 ///
-/// Each release assembles each file. Of each kernel, the machine code of both runs on the CPU beside the PTX, on the same
-/// drawn launches, as `compare` does. Kernels that got worse come first; those of which only registers or instructions
-/// differ are counted. The exit status is 1 if machine code differs from its PTX, if the new release refuses what the old one takes,
-/// or if time, spills, stack, warps or ptxas's own words on lost performance got worse beyond --tolerance; 2 if something could not be compared;
-/// else 0. docs/diff-ptxas.md has a step for continuous integration.
+/// Each release assembles each file. For each kernel, both releases' machine code runs on the CPU beside the PTX, on
+/// the same drawn launches, as in `compare`. Kernels that got worse come first; kernels with changes of registers or
+/// instructions only are counted. The exit status is 1 if machine code differs from its PTX, if the new release refuses
+/// PTX that the old one accepts, or if time, spills, stack, warps or ptxas's own warnings about lost performance got
+/// worse beyond --tolerance; 2 if something could not be compared; else 0. docs/diff-ptxas.md has a step for continuous
+/// integration.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Files of PTX, or folders: of these, all files below them whose names end in .ptx
+    /// Files of PTX, or folders: all files below a folder with names that end in .ptx
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The releases, the old one first: 12.8 is the newest of 12.8, 12.8.61 that one
+    /// The releases, the old one first: 12.8 is the newest build of 12.8, and 12.8.61 exactly this build
     #[arg(long, value_name = "RELEASE", value_delimiter = ',')]
     release: Vec<String>,
-    /// A ptxas by its path, in the place of a release. Releases stand ahead of these
+    /// A ptxas by its path, instead of a release. Releases come before programs
     #[arg(long, value_name = "PROGRAM")]
     ptxas: Vec<PathBuf>,
-    /// Fetch releases from PyPI that are not in the folder of releases yet (NVPTX_RA_RELEASES, or ~/.cache/nvptx-ra/ptxas)
+    /// Fetch releases from PyPI that are missing in the folder of releases (NVPTX_RA_RELEASES, or
+    /// ~/.cache/nvptx-ra/ptxas)
     #[arg(long)]
     download: bool,
-    /// Options for both ptxas, with spaces between them
+    /// Options for both ptxas, separated by spaces
     #[arg(long, value_name = "OPTIONS", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     options: String,
-    /// The processor; unless given, the one that the PTX names
+    /// The processor; unless given, the one in the PTX
     #[arg(long)]
     cpu: Option<String>,
     /// Compare only the kernels whose name contains this text; repeat for more
@@ -58,14 +60,14 @@ pub(crate) struct Arguments {
     /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
-    /// A figure is worse, or better, if it differs by more than this. Predicted times must also differ by more than the model
-    /// may be wrong
+    /// A figure is worse, or better, if it differs by more than this. Predicted times must also differ by more than the
+    /// model's error
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
     tolerance: f64,
-    /// The most instructions of warps that the PTX of a kernel and the machine code of a release run. 0: none is run
+    /// The most warp instructions that the PTX of a kernel and a release's machine code execute. 0: nothing is executed
     #[arg(long, default_value_t = 1_000_000)]
     steps: u64,
-    /// How it is told
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Also list the kernels that are neither worse nor better
@@ -79,21 +81,21 @@ enum Format {
     Text,
     /// JSON, with all kernels
     Json,
-    /// GitHub's annotations of what got worse, and the table on standard error
+    /// GitHub's annotations of regressions, and the table on standard error
     Github,
 }
 
-/// What is compared: two ptxas, and what they make of each file.
+/// The comparison: two ptxas, and their results for each file.
 struct Report {
     toolchains: [Toolchain; 2],
     files: Vec<FilePair>,
-    /// Above which share a figure is worse.
+    /// Relative change above which a figure is worse.
     tolerance: f64,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !(0.0..=1_000.0).contains(&arguments.tolerance) {
-        let problem = format!("--tolerance {}: it is no percentage", arguments.tolerance);
+        let problem = format!("--tolerance {}: it is not a percentage", arguments.tolerance);
         return Err(Error::new(ErrorKind::Option, problem, "give a number from 0 to 1000"));
     }
     let toolchains = toolchain::both(&arguments.release, &arguments.ptxas, arguments.download)?;
@@ -118,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(super::exit_code(report.is_worse(), report.is_open()))
 }
 
-/// Compares all files, several at a time. The result does not depend on which is done first.
+/// Compares all files, several at a time. The result does not depend on the order of completion.
 fn pairs(toolchains: &[Toolchain; 2], paths: &[PathBuf], arguments: &Arguments) -> Result<Vec<FilePair>, Error> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
     let next = AtomicUsize::new(0);
@@ -141,14 +143,14 @@ fn pairs(toolchains: &[Toolchain; 2], paths: &[PathBuf], arguments: &Arguments) 
 }
 
 impl Report {
-    /// Whether something got worse.
+    /// Returns whether something got worse.
     fn is_worse(&self) -> bool {
         let is_worse =
             |file: &FilePair| file.is_refused() || file.kernels.iter().any(|kernel| kernel.is_worse(self.tolerance));
         self.files.iter().any(is_worse)
     }
 
-    /// Whether something could not be compared.
+    /// Returns whether something could not be compared.
     fn is_open(&self) -> bool {
         let is_open = |file: &FilePair| {
             file.failures.iter().any(Option::is_some)

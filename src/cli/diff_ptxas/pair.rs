@@ -1,4 +1,4 @@
-//! A file of PTX as both ptxas make it.
+//! A PTX file in both ptxas's versions.
 
 use std::path::Path;
 
@@ -19,33 +19,33 @@ use crate::tune::agreement::{ComparisonBound, ComparisonSettings};
 use crate::tune::predict;
 use crate::{dynamic_shared, input, kernel_names};
 
-/// What a step of a comparison stands for when a prediction's work is bounded.
+/// Work of one step of a comparison, for the bound of a prediction's work.
 const WORK_OF_A_STEP: u64 = 1;
 
-/// What both ptxas make of a file.
+/// Both ptxas's results for a file.
 pub(super) struct FilePair {
-    /// What messages call the file.
+    /// The file's name in messages.
     pub(super) file: String,
     /// The names of all its kernels.
     pub(super) names: Vec<String>,
-    /// Kernels that are wanted and that both assemble.
+    /// Wanted kernels that both can assemble.
     pub(super) kernels: Vec<Kernel>,
-    /// The version of PTX that both got in the place of the text's own, which one of them does not know.
+    /// The PTX version that both got instead of the file's own, because one of them does not support it.
     pub(super) version: Option<PtxVersion>,
-    /// Why a ptxas makes nothing of it.
+    /// Reasons why a ptxas fails on the file.
     pub(super) failures: [Option<String>; 2],
-    /// Kernels that our reader does not read, each with what it says of it.
+    /// Kernels that this project cannot parse, each with a reason.
     pub(super) unread: Vec<String>,
 }
 
 impl FilePair {
-    /// Whether the new ptxas alone makes nothing of it.
+    /// Returns whether only the new ptxas fails.
     pub(super) fn is_refused(&self) -> bool {
         self.failures[0].is_none() && self.failures[1].is_some()
     }
 }
 
-/// Assembles a file by both, and compares its kernels.
+/// Assembles a file with both, and compares its kernels.
 pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments) -> Result<FilePair, Error> {
     let text = input::read(path, "diff-ptxas", &[InputKind::Ptx, InputKind::Text])?;
     let file = input::name(path);
@@ -106,7 +106,7 @@ struct Compared<'a> {
     built: &'a [Built; 2],
     architecture: &'a Architecture,
     steps: u64,
-    /// Bytes of the text.
+    /// Size of the PTX in bytes.
     ptx: usize,
 }
 
@@ -115,7 +115,7 @@ impl Compared<'_> {
         let [old, new] = self.built;
         let is_same_code = old.bytes(name).is_some() && old.bytes(name) == new.bytes(name);
         let of_old = self.meaning(old, name, dynamic_shared);
-        // The same instructions do the same.
+        // The same instructions have the same meaning.
         let of_new = if is_same_code { of_old.clone() } else { self.meaning(new, name, dynamic_shared) };
         let side =
             |built: &Built, meaning| Side { figures: built.figures(name, self.architecture, dynamic_shared), meaning };
@@ -130,7 +130,7 @@ impl Compared<'_> {
 
     fn meaning(&self, built: &Built, name: &str, dynamic_shared: u32) -> Meaning {
         if self.steps == 0 {
-            return Meaning::NotComparable("nothing is run, by --steps 0".into());
+            return Meaning::NotComparable("--steps 0 runs nothing".into());
         }
         let code = match &built.code {
             Ok(code) => code,

@@ -1,4 +1,4 @@
-//! The comparison for people: what got worse, then what got better, then how many kernels are neither.
+//! Formats the comparison as text: regressions, then improvements, then the number of other kernels.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,12 +9,12 @@ use super::pair::FilePair;
 use crate::kernel_names::short;
 use crate::meaning::Meaning;
 
-/// How many reasons for which nothing can be said are shown, those of most kernels first.
+/// Most reasons shown for failed comparisons, the most frequent first.
 const SHOWN_REASONS: usize = 8;
 
 const TITLES: [&str; 8] = ["kernel", "meaning", "time", "registers", "spilled", "stack", "warps", "ptxas says"];
 
-/// Columns of words stand at the left, those of numbers at the right.
+/// Columns of words are aligned left, columns of numbers right.
 const IS_WORDS: [bool; 8] = [true, true, false, false, false, false, false, true];
 
 pub(super) fn of(report: &Report, lists_all: bool) -> String {
@@ -22,7 +22,7 @@ pub(super) fn of(report: &Report, lists_all: bool) -> String {
     let mut kernels: Vec<(&FilePair, &Kernel)> =
         files.iter().flat_map(|file| file.kernels.iter().map(move |kernel| (file, kernel))).collect();
     let count = kernels.len();
-    // The slowest first among those of one rank; the order of files elsewhere.
+    // Kernels of one rank are sorted by time, slowest first; then by the order of files.
     kernels.sort_by(|(_, one), (_, other)| {
         let slower = other.ratio().total_cmp(&one.ratio());
         one.rank(*tolerance).cmp(&other.rank(*tolerance)).then(slower)
@@ -67,12 +67,16 @@ pub(super) fn of(report: &Report, lists_all: bool) -> String {
     text
 }
 
-/// Files of which a ptxas makes nothing, and kernels that are not read.
+/// Formats the files on which a ptxas fails, and the kernels that cannot be parsed.
 fn refused(text: &mut String, report: &Report) {
     let lowered: Vec<_> = report.files.iter().filter_map(|file| Some((file, file.version?))).collect();
     if let Some((file, (major, minor))) = lowered.first() {
         let files = counted(lowered.len(), "file");
-        _ = writeln!(text, "{files} of a newer PTX, as {}: both got it as .version {major}.{minor}", file.file);
+        _ = writeln!(
+            text,
+            "{files} with a newer PTX version, such as {}: both ptxas got .version {major}.{minor}",
+            file.file
+        );
     }
     for file in &report.files {
         for (toolchain, failure) in report.toolchains.iter().zip(&file.failures) {
@@ -84,7 +88,7 @@ fn refused(text: &mut String, report: &Report) {
     }
 }
 
-/// Why nothing can be said of some kernels: each reason with the number of kernels and one of them.
+/// Formats the reasons for failed comparisons: each with the number of kernels and one example.
 fn not_comparable(text: &mut String, kernels: &[(&FilePair, &Kernel)]) {
     let mut reasons: BTreeMap<String, Vec<&Kernel>> = BTreeMap::new();
     for (_, kernel) in kernels.iter().filter(|(_, kernel)| !kernel.is_comparable()) {
@@ -105,18 +109,18 @@ fn not_comparable(text: &mut String, kernels: &[(&FilePair, &Kernel)]) {
     }
     if reasons.len() > SHOWN_REASONS {
         let rest: usize = reasons[SHOWN_REASONS..].iter().map(|(_, of)| of.len()).sum();
-        _ = writeln!(text, "  {rest:>4}  for {} other reasons: --format json has them", reasons.len() - SHOWN_REASONS);
+        _ = writeln!(text, "  {rest:>4}  for {} other reasons: see --format json", reasons.len() - SHOWN_REASONS);
     }
 }
 
-/// A reason without what differs from kernel to kernel: numbers, and what stands in brackets.
+/// Returns a reason without the parts that differ between kernels: numbers, and text in brackets.
 fn without_places(reason: &str) -> String {
     let head = reason.split(" (").next().unwrap_or(reason);
     let word = |word: &'_ str| if word.contains(|c: char| c.is_ascii_digit()) { "…" } else { word }.to_owned();
     head.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A kernel in the columns of the table.
+/// Formats a kernel as a row of the table.
 fn row(kernel: &Kernel) -> [String; 8] {
     let sides = || kernel.sides.each_ref();
     let number = |of: fn(&super::build::Figures) -> u32| pair(sides().map(|side| of(&side.figures).to_string()));
@@ -141,7 +145,7 @@ fn row(kernel: &Kernel) -> [String; 8] {
     ]
 }
 
-/// What both have, in a word where it is the same.
+/// Formats both values, or one value if they are equal.
 fn pair([old, new]: [String; 2]) -> String {
     if old == new { old } else { format!("{old} → {new}") }
 }
@@ -160,7 +164,7 @@ fn widths(rows: &[[String; 8]]) -> [usize; 8] {
     widths
 }
 
-/// A row, with the place behind it.
+/// Formats a row, followed by the place.
 fn line(text: &mut String, row: &[String; 8], widths: &[usize; 8], place: &str) {
     let mut whole = String::new();
     for ((cell, &width), is_words) in row.iter().zip(widths).zip(IS_WORDS) {
@@ -173,7 +177,7 @@ fn line(text: &mut String, row: &[String; 8], widths: &[usize; 8], place: &str) 
 mod tests {
     use super::*;
 
-    /// Reasons that differ in lines, addresses and names alone are one.
+    /// Reasons that only differ in lines, addresses and names are merged.
     #[test]
     fn reasons() {
         let of = |line: u32, name: &str| {

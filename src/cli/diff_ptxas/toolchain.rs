@@ -1,4 +1,4 @@
-//! The two ptxas that are compared.
+//! The two ptxas to compare.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use nvptx_ra::error::{Error, ErrorKind};
 
 use crate::releases;
 
-/// A ptxas, and what messages call it.
+/// A ptxas, and its name in messages.
 pub(super) struct Toolchain {
     pub(super) name: String,
     pub(super) ptxas: PathBuf,
 }
 
-/// The old one and the new one: of releases, then of programs.
+/// Returns the old and the new ptxas: releases first, then programs.
 pub(super) fn both(named: &[String], programs: &[PathBuf], may_download: bool) -> Result<[Toolchain; 2], Error> {
     let count = named.len() + programs.len();
     if count != 2 {
         let problem = format!("two ptxas are compared, and {count} are given");
-        return Err(Error::new(ErrorKind::Option, problem, "say --release 12.8,13.5, or --ptxas OLD --ptxas NEW"));
+        return Err(Error::new(ErrorKind::Option, problem, "give --release 12.8,13.5, or --ptxas OLD --ptxas NEW"));
     }
     let of_releases = named.iter().map(|release| releases::ptxas(release, may_download));
     let of_programs = programs.iter().map(|path| {
@@ -31,7 +31,7 @@ pub(super) fn both(named: &[String], programs: &[PathBuf], may_download: bool) -
         all.push(Toolchain { name, ptxas });
     }
     let both: Result<[Toolchain; 2], _> = all.try_into();
-    let mut both = both.map_err(|_| Error::internal("there are not two ptxas", None))?;
+    let mut both = both.map_err(|_| Error::internal("two ptxas are needed", None))?;
     if both[0].name == both[1].name {
         both.iter_mut().for_each(|one| one.name = path_of(&one.ptxas));
     }

@@ -1,4 +1,4 @@
-//! Control flow of machine code: blocks, loops, and how often each instruction runs.
+//! Control flow of machine code: blocks, loops, and execution frequencies.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct ControlFlow {
 }
 
 impl ControlFlow {
-    /// That of the instructions. O(n log n).
+    /// Computes the control flow of instructions. O(n log n).
     pub(crate) fn of(instructions: &[Instruction]) -> Self {
         let (graph, blocks) = graph(instructions);
         let cfg = Cfg::new(&graph);
@@ -27,55 +27,55 @@ impl ControlFlow {
         Self { graph, cfg, dominators, blocks }
     }
 
-    /// That of a function as the disassembler prints it. What the bits and the disassembler both have stands in the same order;
-    /// where they disagree nothing is known of control flow.
+    /// Computes the control flow of a function in the disassembler's table. The table's rows and the decoded
+    /// instructions have the same order. `None` if they disagree.
     pub(crate) fn of_table(table: &LifeRanges, code: &[Instruction]) -> Option<Self> {
         let code = code.get(..table.len())?;
         let agree = code.iter().enumerate().all(|(row, instruction)| instruction.address == table.offset(row));
         agree.then(|| Self::of(code))
     }
 
-    /// How often each instruction runs in a run of the function, by the loops around it.
+    /// Returns how often each instruction executes in a run of the function, from the loops around it.
     pub(crate) fn frequencies(&self) -> Vec<f64> {
         let frequencies = block_frequencies(&self.graph, &self.cfg, &self.dominators);
         self.blocks.iter().map(|&block| frequencies[block]).collect()
     }
 
-    /// How many loops each instruction is in.
+    /// Returns the loop depth of each instruction.
     pub(crate) fn depths(&self) -> Vec<u32> {
         let loops = Loops::new(&self.cfg, &self.dominators);
         self.blocks.iter().map(|&block| loops.depth(block)).collect()
     }
 
-    /// The numbers of the instructions behind which a block may run.
+    /// Returns the numbers of the instructions after which a block may execute.
     pub(crate) fn ends_before(&self, block: Block) -> impl Iterator<Item = usize> + '_ {
         self.cfg.preds(block).iter().map(|&before| self.blocks.partition_point(|&of| of <= before).saturating_sub(1))
     }
 
-    /// The numbers of the instructions that may run behind a block.
+    /// Returns the numbers of the instructions that may execute after a block.
     pub(crate) fn starts_behind(&self, block: Block) -> Vec<usize> {
         self.graph.succs(block).iter().map(|&behind| self.start(behind)).collect()
     }
 
-    /// The number behind that of a block's last instruction.
+    /// Returns the number after a block's last instruction.
     pub(crate) fn end(&self, block: Block) -> usize {
         self.blocks.partition_point(|&of| of <= block)
     }
 
-    /// The block of an instruction by its number.
+    /// Returns the block of an instruction, by its number.
     pub(crate) fn block(&self, instruction: usize) -> Block {
         self.blocks[instruction]
     }
 
-    /// The number of a block's first instruction.
+    /// Returns the number of a block's first instruction.
     pub(crate) fn start(&self, block: Block) -> usize {
         self.blocks.partition_point(|&of| of < block)
     }
 }
 
-/// The control flow as a function without instructions, and the block of each instruction. A jump to an address in a
-/// register may go to each block that nothing else leads to. A jump to what is behind them all leads nowhere: the disassembler
-/// leaves out what fills a function up, and the endless loop ahead of that.
+/// Returns the control flow as a function without instructions, and the block of each instruction. A jump to an address
+/// in a register may reach each block without another predecessor. A jump past the last instruction has no successor:
+/// the disassembler omits a function's padding, and the endless loop before it.
 fn graph(instructions: &[Instruction]) -> (Function, Vec<Block>) {
     let last = instructions.last().map_or(0, |last| last.address);
     let jump = |instruction: &Instruction| instruction.successor().filter(|&address| address <= last);

@@ -1,4 +1,4 @@
-//! What a cubin says of its functions beside their code: registers, stack, bounds and shared memory, by its attributes.
+//! The attributes of a cubin's functions: registers, stack, bounds and shared memory.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use nvptx_ra::sass::cubin::attributes::{MAX_THREADS, MIN_STACK_SIZE, REQUIRED_THREADS, attributes};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags, SymbolKind};
 
-/// What is said of a function.
+/// The attributes of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Its symbol's number.
@@ -17,51 +17,51 @@ pub(crate) struct Facts {
     pub(crate) is_kernel: bool,
     /// General registers of a thread.
     pub(crate) registers: Option<u32>,
-    /// Bytes of stack of its own.
+    /// Bytes of its own stack frame.
     pub(crate) frame: Option<u32>,
-    /// Bytes of stack with all that it calls, as far as that is known.
+    /// Bytes of stack with all callees, as far as they are known.
     pub(crate) stack: Option<u32>,
-    /// The same of a function that is linked later.
+    /// The same for a function that is linked later.
     pub(crate) most_stack: Option<u32>,
-    /// Barriers of a block: the number of the last one that it names, and one.
+    /// Barriers of a block: the highest barrier number that it uses, plus one.
     pub(crate) barriers: u32,
-    /// Threads of a block, the product of its dimensions: those that there are at most, or always.
+    /// Threads of a block, the product of its dimensions: the maximum, or the exact number.
     pub(crate) threads: Option<u32>,
-    /// The most registers that it may have; not where that is what a thread can have at most.
+    /// The most registers that it may have; `None` if this is the most that any thread can have.
     pub(crate) max_registers: Option<u32>,
-    /// Bytes of static shared memory of a block, without those that the processor keeps for itself.
+    /// Bytes of static shared memory of a block, without the bytes that the processor reserves.
     pub(crate) shared: u32,
     /// The release of CUDA that compiled it, times ten: 130 for 13.0.
     pub(crate) release: Option<u32>,
-    /// Where functions that it calls stand in its code, in bytes.
+    /// The ranges of functions inside its code, in bytes.
     pub(crate) functions: Vec<Range<u32>>,
-    /// The offsets of the accesses of local memory that ptxas marks as those of spilled values, sorted.
+    /// The sorted offsets of local memory accesses that ptxas marks as spills.
     pub(crate) spill_marks: Vec<u32>,
 }
 
-/// Attributes by their numbers.
+/// Numbers of attributes.
 const FRAME_SIZE: u8 = 0x11;
 const MAX_REGISTERS: u8 = 0x1b;
 const MAX_STACK_SIZE: u8 = 0x23;
 const REGISTERS: u8 = 0x2f;
 const RELEASE: u8 = 0x37;
 const BARRIERS: u8 = 0x4c;
-/// Pairs of a kind and the offset of an instruction.
+/// Pairs of a kind and an instruction's offset.
 const ANNOTATIONS: u8 = 0x55;
-/// The kind of annotation that marks an access of a spilled value: `SpillRefill`.
+/// The kind of annotation that marks a spill's access: `SpillRefill`.
 const SPILL: u32 = 1;
-/// What stands for no limit.
+/// The value for no limit.
 const NO_LIMIT: u32 = 255;
 /// The bit of a symbol that makes it a kernel: `STO_CUDA_ENTRY`.
 const ENTRY: u8 = 0x10;
-/// The section that a file has where the shared memory of its kernels begins with bytes that the processor keeps for itself.
+/// A file has this section if its kernels' shared memory begins with bytes that the processor reserves.
 const RESERVED: &str = ".nv.shared.reserved.0";
-/// These bytes. An SM has them for each block beside what a kernel asks for.
+/// Number of these bytes. An SM reserves them for each block in addition to the kernel's own.
 const RESERVED_BYTES: u64 = 1024;
-/// The bits of the flags of a section of code that are a number of barriers, where no attribute says it.
+/// The bits of a code section's flags that contain the number of barriers, if no attribute does.
 const SECTION_BARRIERS: u64 = 0x07f0_0000;
 
-/// What is said of each function that has code, by its name; `None` where it is no file of that form, or cut.
+/// Reads the attributes of each function with code, by name; `None` if the file is no cubin or is truncated.
 pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
     let file = object::File::parse(cubin).ok()?;
     let reserved = file.section_by_name(RESERVED).map_or(0, |_| RESERVED_BYTES);
@@ -96,7 +96,7 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                 let value = &bytes[value];
                 let [index, number] = value.first_chunk::<8>().map(halves).unwrap_or_default();
                 let symbol = file.symbol_by_index(object::SymbolIndex(index as usize)).ok();
-                // A function that no other file sees may be named by its section alone.
+                // A function that no other file sees may only be named by its section.
                 let name = symbol.and_then(|symbol| symbol.name().ok());
                 let name = name.map(|name| name.strip_prefix(".text.").unwrap_or(name));
                 let of = name.and_then(|name| facts.get_mut(name));
@@ -132,10 +132,11 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
     Some(facts)
 }
 
-/// The same file, but functions that have all registers are said to have one fewer; `None` where no function has all.
+/// Returns the same file with one register fewer for functions that have all registers; `None` if there is no such
+/// function.
 ///
-/// nvdisasm of CUDA 12.8, which Triton 3.4 to 3.6 bring, has no table of registers for such functions: "Invalid register
-/// count : '255'". Two of the 255 are ptxas's own, so no code names the last one.
+/// nvdisasm of CUDA 12.8, which Triton 3.4 to 3.6 bundle, has no table of registers for such functions: "Invalid
+/// register count : '255'". Two of the 255 are ptxas's own, so no code uses the last one.
 pub(crate) fn with_fewer_registers(cubin: &[u8]) -> Option<Vec<u8>> {
     let file = object::File::parse(cubin).ok()?;
     let section = file.section_by_name(".nv.info")?;
@@ -156,7 +157,7 @@ fn halves(bytes: &[u8; 8]) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-/// The offsets of the instructions that annotations mark as accesses of spilled values.
+/// Returns the offsets of the instructions that annotations mark as spills.
 fn spill_marks(value: &[u8]) -> Vec<u32> {
     let (pairs, _) = value.as_chunks::<8>();
     let marked = pairs.iter().map(halves).filter(|&[kind, _]| kind == SPILL).map(|[_, offset]| offset);
@@ -165,7 +166,7 @@ fn spill_marks(value: &[u8]) -> Vec<u32> {
     offsets
 }
 
-/// The product of three dimensions; `None` where it is no number of threads.
+/// Returns the product of three dimensions; `None` if it is not a valid number of threads.
 fn product(value: &[u8]) -> Option<u32> {
     let (dimensions, _) = value.as_chunks::<4>();
     let threads =
@@ -177,14 +178,14 @@ fn product(value: &[u8]) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The product of dimensions, if there are three.
+    /// Exactly three dimensions are multiplied.
     #[test]
     fn products() {
         let dimensions: Vec<u8> = [32u32, 4, 2].into_iter().flat_map(u32::to_le_bytes).collect();
         assert_eq!((product(&dimensions), product(&[0; 12]), product(&dimensions[..8])), (Some(256), None, None));
     }
 
-    /// A file with a kernel of 16 bytes, whose table of sections is so many bytes off.
+    /// Makes a file with a kernel of 16 bytes, whose section table is `off` bytes off its alignment.
     fn file(off: usize) -> Vec<u8> {
         let names = b"\0.text.k\0.shstrtab\0";
         let mut bytes = b"\x7fELF\x02\x01\x01\x33".to_vec();
@@ -207,7 +208,7 @@ mod tests {
         bytes
     }
 
-    /// The parts of a file may begin anywhere, as ptxas of CUDA 13.5 writes them.
+    /// The parts of a file may begin at any offset, as in files of CUDA 13.5's ptxas.
     #[test]
     fn nothing_is_aligned() {
         for off in 0..8 {
@@ -216,14 +217,14 @@ mod tests {
         }
     }
 
-    /// Annotations of another kind, and a pair that is cut, mark no spill.
+    /// Annotations of another kind, and an incomplete pair, mark no spill.
     #[test]
     fn marks_of_spills() {
         let bytes: Vec<u8> = [1u32, 0x310, 2, 0x320, 1, 0x270, 1].into_iter().flat_map(u32::to_le_bytes).collect();
         assert_eq!(spill_marks(&bytes), [0x270, 0x310]);
     }
 
-    /// What is no cubin says nothing, and no bytes make a panic.
+    /// A file that is no cubin has no attributes, and no input causes a panic.
     #[test]
     fn damaged_files() {
         assert_eq!(facts(b""), None);

@@ -1,4 +1,4 @@
-//! NVIDIA's programs that take machine code apart: nvdisasm for a cubin, cuobjdump for what holds several.
+//! Runs NVIDIA's disassemblers: nvdisasm for a cubin, cuobjdump for a file with several.
 
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use super::source_lines::SourceLines;
 use crate::ptxas;
 use crate::ptxas_run::crash;
 
-/// How many letters of what a program says against a file are shown.
+/// Most letters shown of a program's error message.
 const SHOWN: usize = 300;
 
-/// Some functions of a cubin, by the numbers of their symbols; all where none is named.
+/// Functions of a cubin, by symbol number; all functions if empty.
 pub(crate) type Functions = [usize];
 
-/// What nvdisasm of CUDA 12.8 says of a function that has all registers.
+/// Part of the error message of CUDA 12.8's nvdisasm for a function that has all registers.
 const TOO_MANY_REGISTERS: &str = "Invalid register count";
 
-/// Calls `each` with the live registers of functions of a cubin. The table is read while it is printed.
+/// Calls `each` with the live registers of a cubin's functions. The table is parsed while it is printed.
 pub(crate) fn life_ranges(
     nvdisasm: &Path,
     cubin: &Path,
@@ -54,12 +54,12 @@ fn table(
         })
     };
     run(nvdisasm, &["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
-        let remedy = "the forms of CUDA 12.8 to 13.5 are known; use the nvdisasm of one of these";
+        let remedy = "use the nvdisasm of CUDA 12.8 to 13.5";
         Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
     })
 }
 
-/// The text of a cubin's code.
+/// Returns the disassembly of a cubin's code.
 pub(crate) fn text(nvdisasm: &Path, cubin: &Path, name: &str) -> Result<String, Error> {
     let read = |mut output: BufReader<ChildStdout>| {
         let mut text = String::new();
@@ -68,7 +68,7 @@ pub(crate) fn text(nvdisasm: &Path, cubin: &Path, name: &str) -> Result<String, 
     run(nvdisasm, &["-c"], cubin, &[], name, read)?.map_err(|error| Error::file(cubin, &error))
 }
 
-/// The source lines of a cubin's instructions.
+/// Returns the source lines of a cubin's instructions.
 pub(crate) fn source_lines(
     nvdisasm: &Path,
     cubin: &Path,
@@ -89,7 +89,7 @@ fn run<T>(
     read: impl FnOnce(BufReader<ChildStdout>) -> T,
 ) -> Result<T, Error> {
     let failed = |error: std::io::Error| Error::pass(format!("nvdisasm: {error}"), REMEDY);
-    // A program that says much on both would wait for ever for a reader that reads one of them.
+    // Errors go to a file: with two pipes, a program could block on one while this process reads the other.
     let said = tempfile::NamedTempFile::new().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
     let errors = said.reopen().map_err(|error| Error::file(said.path(), &error))?;
     let numbers: Vec<String> = functions.iter().map(usize::to_string).collect();
@@ -105,7 +105,7 @@ fn run<T>(
         .map_err(failed)?;
     let output = child.stdout.take().ok_or_else(|| Error::internal("nvdisasm has no output", None))?;
     let read = read(BufReader::with_capacity(1 << 16, output));
-    // Where reading ended early it gets a signal that nobody reads.
+    // If reading ended early, the program ends by a signal of its closed pipe.
     let status = child.wait().map_err(failed)?;
     let words = std::fs::read(said.path()).unwrap_or_default();
     let words = String::from_utf8_lossy(&words).into_owned();
@@ -115,13 +115,13 @@ fn run<T>(
     let words = if words.trim().is_empty() { status.to_string() } else { shortened(words.trim()) };
     let refused = || format!("nvdisasm refuses it: {words}");
     let problem = crash("nvdisasm", status).unwrap_or_else(refused);
-    Err(Error::pass(format!("{name}: {problem}"), "the file may be cut or damaged; build it again"))
+    Err(Error::pass(format!("{name}: {problem}"), "build the file again, because it may be truncated or damaged"))
 }
 
-/// What a user does where a program is missing.
+/// Remedy for a missing program.
 const REMEDY: &str = "put NVIDIA's nvdisasm and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
 
-/// Whether a program ended because nobody read what it printed.
+/// Returns whether a program ended because its output pipe was closed.
 fn is_broken_pipe(status: std::process::ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;
     const PIPE: i32 = 13;
@@ -132,7 +132,7 @@ fn shortened(words: &str) -> String {
     words.lines().collect::<Vec<_>>().join("; ").chars().take(SHOWN).collect()
 }
 
-/// Takes the cubins out of a file that holds some, into a folder: their paths, by name.
+/// Extracts the cubins of a file into a folder. Returns their paths, by name.
 pub(crate) fn extract(file: &Path, name: &str, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let file = std::path::absolute(file).map_err(|error| Error::file(file, &error))?;
     let output = Command::new(ptxas::tool("cuobjdump"))
@@ -153,6 +153,6 @@ pub(crate) fn extract(file: &Path, name: &str, folder: &Path) -> Result<Vec<Path
     let crash = crash("cuobjdump", output.status).map_or(String::new(), |crash| crash + "; ");
     let words = shortened((crash + String::from_utf8_lossy(&output.stderr).trim()).trim_end_matches("; "));
     let words = if words.is_empty() { String::new() } else { format!(": {words}") };
-    let problem = format!("{name}: it holds no machine code for a GPU that cuobjdump finds{words}");
-    Err(Error::pass(problem, "give a cubin, or a file that was linked with one; PTX alone can be given as it is"))
+    let problem = format!("{name}: cuobjdump finds no machine code for a GPU{words}");
+    Err(Error::pass(problem, "give a cubin, a file that was linked with one, or PTX"))
 }

@@ -1,10 +1,10 @@
-//! Tables of live registers for tests, from the letters of their rows.
+//! Tables of live registers for tests, drawn as the letters of their rows.
 
 use super::instruction::Instruction;
 use super::life_ranges::{LifeRanges, for_each};
 use super::listing;
 
-/// A loop that copies two registers to and fro, one of them under a condition.
+/// A loop that copies two registers back and forth, one of them conditionally.
 pub(crate) const COPIES_IN_A_LOOP: [(&str, &str); 6] = [
     ("MOV R0, R1", "^:"),
     ("IADD R1, R0", "vx"),
@@ -14,12 +14,12 @@ pub(crate) const COPIES_IN_A_LOOP: [(&str, &str); 6] = [
     ("EXIT", "  "),
 ];
 
-/// The table of a function whose instructions have these marks for general registers.
+/// Returns the table of a function whose instructions have these marks for general registers.
 pub(crate) fn of_marks(rows: &[&str]) -> LifeRanges {
     of_texts(&rows.iter().map(|row| ("NOP", *row)).collect::<Vec<_>>())
 }
 
-/// The same of instructions and their marks.
+/// Returns the same for instructions with their marks.
 pub(crate) fn of_texts(rows: &[(&str, &str)]) -> LifeRanges {
     let width = rows.iter().map(|(_, row)| row.len()).max().unwrap_or(0);
     let digits: String = (0..width).map(|at| char::from(b'0' + (at % 10) as u8)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn of_texts(rows: &[(&str, &str)]) -> LifeRanges {
     tables.pop().expect("it has a function")
 }
 
-/// The instructions of [`of_texts`], at the same addresses.
+/// Returns the instructions of [`of_texts`], at the same addresses.
 pub(crate) fn code_of_texts(rows: &[(&str, &str)]) -> Vec<Instruction> {
     let listed = |(at, (text, _)): (usize, &(&str, &str))| {
         listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")

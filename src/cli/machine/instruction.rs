@@ -1,4 +1,4 @@
-//! A machine instruction, as far as it matters: where it is, whether it moves memory, and where control goes.
+//! A machine instruction's relevant properties: its address, its memory traffic, and its control flow.
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,22 +6,22 @@ pub(crate) struct Instruction {
     /// In bytes from the start of the function.
     pub(crate) address: u32,
     pub(crate) kind: Kind,
-    /// Whether something decides if it is done.
+    /// Whether it has a condition.
     pub(crate) is_conditional: bool,
-    /// The address that it names, where it is one that control may go to.
+    /// The address in its operands, if control may go there.
     pub(crate) target: Option<u32>,
 }
 
-/// What matters of an instruction.
+/// The relevant kind of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// NOP.
     Nothing,
-    /// LDL, STL: with the bytes that it moves from or to a fixed place of the stack, 0 for another place.
+    /// LDL, STL: with its bytes at a fixed place of the stack, 0 for another place.
     Local(u32),
-    /// LDS, STS: with the bytes that it moves.
+    /// LDS, STS: with its bytes.
     Shared(u32),
-    /// A branch to an address that it names.
+    /// A branch to an address in its operands.
     Branch,
     /// A branch to an address in a register.
     IndirectBranch,
@@ -31,17 +31,17 @@ pub(crate) enum Kind {
     End,
     /// RET.
     Return,
-    /// BSSY, whose address is where a thread that waits at BSYNC continues.
+    /// BSSY: its address is where a thread that waits at BSYNC continues.
     Meeting,
-    /// An access of global or generic memory, a floating-point sum or product, or a product of matrices.
+    /// An access of global or generic memory, a floating-point sum or product, or a matrix product.
     Work,
-    /// Any other.
+    /// Any other instruction.
     Other,
 }
 
 impl Instruction {
-    /// The address that it may continue at, beside the next one. A call comes back to the next. Subroutines stand
-    /// behind what calls them; other functions have code of their own.
+    /// Returns the address at which it may continue, apart from the next instruction. A call returns to the next
+    /// instruction. Subroutines come after their callers in the code; other functions have separate code.
     pub(super) fn successor(&self) -> Option<u32> {
         match self.kind {
             Kind::Branch | Kind::Meeting => self.target,
@@ -50,12 +50,12 @@ impl Instruction {
         }
     }
 
-    /// Whether what follows it begins a block.
+    /// Returns whether the next instruction begins a block.
     pub(super) fn leaves(&self) -> bool {
         !matches!(self.kind, Kind::Nothing | Kind::Local(_) | Kind::Shared(_) | Kind::Work | Kind::Other)
     }
 
-    /// Whether the next instruction may follow it.
+    /// Returns whether the next instruction may follow.
     pub(super) fn falls_through(&self) -> bool {
         match self.kind {
             Kind::Branch | Kind::IndirectBranch | Kind::End | Kind::Return => self.is_conditional,
@@ -64,8 +64,8 @@ impl Instruction {
     }
 }
 
-/// Makes branches of the calls of a function's own code that never returns. ptxas calls a label of the same function in the
-/// place of a branch (`@P0 CALL.REL.NOINC` to the kernel's EXIT). O(n log n) for each level of calls.
+/// Changes calls into branches if the callee is in the same function and never returns. ptxas uses such calls instead
+/// of branches (`@P0 CALL.REL.NOINC` to the kernel's EXIT). O(n log n) for each level of calls.
 pub(super) fn find_jumps(instructions: &mut [Instruction]) {
     if instructions.iter().all(|one| one.kind != Kind::Call) {
         return;
@@ -73,7 +73,7 @@ pub(super) fn find_jumps(instructions: &mut [Instruction]) {
     let number_at = |address: u32| instructions.binary_search_by_key(&address, |one| one.address).ok();
     let targets: Vec<Option<usize>> = instructions.iter().map(|one| one.target.and_then(number_at)).collect();
     let mut returns = vec![false; instructions.len()];
-    // A call comes back where a RET may run behind its target: a round for each call around a call finds that.
+    // A call returns if a RET may follow its target. Each iteration resolves one more level of nested calls.
     loop {
         let more = may_return(instructions, &targets, &returns);
         if more == returns {
@@ -88,8 +88,8 @@ pub(super) fn find_jumps(instructions: &mut [Instruction]) {
     }
 }
 
-/// Whether a RET may run behind each instruction. A call comes back where a RET may run behind its target by `returns`, or
-/// where its target is not known. A branch to an address in a register may go anywhere.
+/// Returns for each instruction whether a RET may follow it. A call returns if `returns` is true for its target, or if
+/// its target is unknown. A branch to an address in a register may go anywhere.
 fn may_return(instructions: &[Instruction], targets: &[Option<usize>], returns: &[bool]) -> Vec<bool> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); instructions.len()];
     let mut waiting = Vec::new();
@@ -119,7 +119,7 @@ mod tests {
     use super::super::listing;
     use super::*;
 
-    /// The kinds of the calls among instructions of 16 bytes, once the jumps are found.
+    /// Returns the kinds of the calls among instructions of 16 bytes, after jumps are found.
     fn calls(code: &[&str]) -> Vec<Kind> {
         let line = |(at, text): (usize, &&str)| listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16));
         let mut instructions: Vec<Instruction> = code.iter().enumerate().filter_map(line).collect();
@@ -129,8 +129,8 @@ mod tests {
         instructions.iter().zip(code).filter(is_call).map(|(one, _)| one.kind).collect()
     }
 
-    /// A call of code that ends the kernel is a branch, forward and back; a call of what returns is none, nor is one of another
-    /// function.
+    /// A call of code that ends the kernel is a branch, forward and backward. A call that returns is no branch, nor is
+    /// a call of another function.
     #[test]
     fn calls_that_are_jumps() {
         assert_eq!(calls(&["@P0 CALL.REL.NOINC 0x20", "BRA 0x0", "EXIT"]), [Kind::Branch]);
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(calls(&["CALL.REL.NOINC 0x20", "EXIT", "RET.REL.NODEC R2 0x0"]), [Kind::Call]);
         assert_eq!(calls(&["CALL.REL.NOINC 0x20", "EXIT", "BRX R4 -0x10"]), [Kind::Call]);
         assert_eq!(calls(&["CALL.ABS.NOINC 0x0", "EXIT"]), [Kind::Call]);
-        // A call comes back only where the calls on its way do.
+        // A call returns only if the calls on its path return.
         let nested = |last| ["CALL.REL.NOINC 0x20", "EXIT", "CALL.REL.NOINC 0x40", "RET.REL.NODEC R2 0x0", last];
         assert_eq!(calls(&nested("EXIT")), [Kind::Branch, Kind::Branch]);
         assert_eq!(calls(&nested("RET.REL.NODEC R4 0x0")), [Kind::Call, Kind::Call]);

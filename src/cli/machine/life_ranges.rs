@@ -1,11 +1,11 @@
-//! The disassembler's table of live registers, `nvdisasm -c -plr -lrm narrow`, as data.
+//! Parses the disassembler's table of live registers, `nvdisasm -c -plr -lrm narrow`.
 //!
-//! Behind each instruction the table has a cell for each kind of register: how many are occupied, and a letter for each
-//! register: `^` written, `v` read, `x` both, `:` live and untouched. A register that an instruction reads for the last
-//! time counts there, beside the one that the instruction writes.
+//! After each instruction, the table has a cell for each kind of register: the number of occupied registers, and a
+//! letter for each register: `^` written, `v` read, `x` both, `:` live and not accessed. At a register's last read, the
+//! register counts together with the register that the instruction writes.
 //!
-//! The text of a large file has gigabytes, so it is read as a stream, function by function. Nothing is taken on trust: what
-//! cannot be read is an error that names the line, and no text makes a panic.
+//! The table of a large file has gigabytes, so it is parsed as a stream, function by function. Malformed lines are
+//! errors with the line's number, and no input causes a panic.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -17,17 +17,17 @@ pub(crate) enum Kind {
     General,
     /// Predicates of a thread.
     Predicate,
-    /// Registers that a warp has once.
+    /// Registers shared by a warp.
     Uniform,
-    /// Predicates that a warp has once.
+    /// Predicates shared by a warp.
     UniformPredicate,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub(crate) const ALL: [Self; 4] = [Self::General, Self::Predicate, Self::Uniform, Self::UniformPredicate];
 
-    /// What the disassembler puts ahead of a register's number.
+    /// Returns the disassembler's prefix of a register's number.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::General => "R",
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// What an instruction does to a register.
+/// How an instruction affects a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// It has no value that is read later.
@@ -72,12 +72,12 @@ impl Mark {
         }
     }
 
-    /// Whether the instruction reads the register.
+    /// Returns whether the instruction reads the register.
     pub(crate) fn is_read(self) -> bool {
         matches!(self, Self::Read | Self::ReadAndWritten)
     }
 
-    /// Whether the instruction writes the register.
+    /// Returns whether the instruction writes the register.
     pub(crate) fn is_write(self) -> bool {
         matches!(self, Self::Written | Self::ReadAndWritten)
     }
@@ -96,67 +96,67 @@ struct Row {
 pub(crate) struct LifeRanges {
     /// The function.
     pub(crate) name: String,
-    /// The processor that the file names.
+    /// The processor in the file.
     pub(crate) target: String,
     rows: Vec<Row>,
     texts: String,
-    /// Registers of each kind that the table has columns for.
+    /// The table's columns for each kind of register.
     columns: [usize; 4],
-    /// The marks of a row stand together, by kind.
+    /// The marks of all rows; a row's marks are contiguous and ordered by kind.
     marks: Vec<Mark>,
 }
 
 impl LifeRanges {
-    /// How many instructions there are.
+    /// Returns the number of instructions.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Where an instruction is, in bytes from the start of the function.
+    /// Returns an instruction's offset, in bytes from the start of the function.
     pub(crate) fn offset(&self, row: usize) -> u32 {
         self.rows[row].offset
     }
 
-    /// An instruction as the disassembler prints it.
+    /// Returns an instruction as the disassembler prints it.
     pub(crate) fn text(&self, row: usize) -> &str {
         &self.texts[self.rows[row].text.clone()]
     }
 
-    /// How many registers of a kind are occupied at an instruction, as the disassembler counts them.
+    /// Returns how many registers of a kind are occupied at an instruction, by the disassembler's count.
     pub(crate) fn count(&self, row: usize, kind: Kind) -> u32 {
         self.rows[row].counts[kind as usize].into()
     }
 
-    /// The same by the marks.
+    /// Returns the same count from the marks.
     pub(crate) fn live(&self, row: usize, kind: Kind) -> u32 {
         self.marks(row, kind).iter().filter(|&&mark| mark != Mark::Free).count() as u32
     }
 
-    /// How many registers of all kinds there are.
+    /// Returns the number of columns of all kinds.
     pub(crate) fn width(&self) -> usize {
         self.columns.iter().sum()
     }
 
-    /// What an instruction does to the registers of all kinds, one kind behind the other.
+    /// Returns an instruction's marks for the registers of all kinds, in the kinds' order.
     pub(crate) fn row(&self, row: usize) -> &[Mark] {
         let width = self.width();
         &self.marks[row * width..(row + 1) * width]
     }
 
-    /// Has a register, by its place in the row, be free at an instruction.
+    /// Marks a register, by its column, as free at an instruction.
     pub(crate) fn free(&mut self, row: usize, column: usize) {
         let width = self.width();
         self.marks[row * width + column] = Mark::Free;
     }
 
-    /// What an instruction does to the registers of a kind, by their numbers.
+    /// Returns an instruction's marks for the registers of a kind, by their numbers.
     pub(crate) fn marks(&self, row: usize, kind: Kind) -> &[Mark] {
         let before: usize = self.columns[..kind as usize].iter().sum();
         &self.row(row)[before..before + self.columns[kind as usize]]
     }
 }
 
-/// Where a kind's cell stands, in bytes from the mark of the table; and where in it the registers begin.
+/// Position of a kind's cell, in bytes from the table's begin in a line; and position of the registers in the cell.
 #[derive(Clone, Debug)]
 struct Cell {
     kind: Option<Kind>,
@@ -165,11 +165,11 @@ struct Cell {
     columns: usize,
 }
 
-/// What begins the table in a line.
+/// Begin of the table in a line.
 const TABLE: &str = "// |";
 const BORDER: &str = "// +";
 
-/// Calls `each` with the table of every function. An error says which line cannot be read.
+/// Calls `each` with the table of every function. An error contains the malformed line's number.
 pub(crate) fn for_each<E: From<String>>(
     mut input: impl BufRead,
     mut each: impl FnMut(LifeRanges) -> Result<(), E>,
@@ -208,9 +208,9 @@ pub(crate) fn for_each<E: From<String>>(
         let problem = |what: &str| E::from(format!("line {number}: {what}"));
         if line[..at].trim().is_empty() && function.rows.is_empty() {
             if in_head && cells.is_empty() {
-                cells = titles(table).ok_or_else(|| problem("the table's kinds of registers are not known"))?;
+                cells = titles(table).ok_or_else(|| problem("the table has no known kinds of registers"))?;
             } else if table.contains('#') {
-                registers(table, &mut cells).ok_or_else(|| problem("the table's registers are not known"))?;
+                registers(table, &mut cells).ok_or_else(|| problem("the table's registers are not numbered from 0"))?;
                 for cell in &cells {
                     if let Some(kind) = cell.kind {
                         function.columns[kind as usize] = cell.columns;
@@ -227,7 +227,7 @@ pub(crate) fn for_each<E: From<String>>(
 }
 
 impl LifeRanges {
-    /// Adds a row. `None` where it does not fit.
+    /// Appends a row. `None` if it is malformed.
     fn push(&mut self, offset: u32, text: &str, table: &str, cells: &[Cell]) -> Option<()> {
         if self.rows.last().is_some_and(|last| last.offset >= offset) {
             return None;
@@ -250,7 +250,7 @@ impl LifeRanges {
     }
 }
 
-/// The processor that a line names: `.target sm_90a`, or `.headerflags` with `EF_CUDA_SM90` before CUDA 13.
+/// Returns the processor in a line: `.target sm_90a`, or `.headerflags` with `EF_CUDA_SM90` before CUDA 13.
 fn processor(line: &str) -> Option<String> {
     let line = line.trim_start();
     if let Some(name) = line.strip_prefix(".target") {
@@ -261,13 +261,13 @@ fn processor(line: &str) -> Option<String> {
     Some(format!("sm_{}", &number[..end]))
 }
 
-/// The function whose section a line begins.
+/// Returns the function whose section a line begins.
 pub(super) fn section(line: &str) -> Option<&str> {
     let (name, _) = line.trim_start().strip_prefix(".section")?.trim_start().strip_prefix(".text.")?.split_once(',')?;
     Some(name.trim_matches('"'))
 }
 
-/// Reads `/*0010*/  @P0 MOV R1, R2 ;`: where it is, and what. The comment of a word that follows is no instruction.
+/// Parses `/*0010*/  @P0 MOV R1, R2 ;` into offset and text. The encoding's comment that follows is no instruction.
 pub(super) fn instruction(line: &str) -> Option<(u32, &str)> {
     let (offset, text) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let offset = u32::from_str_radix(offset, 16).ok().filter(|_| offset.len() >= 4)?;
@@ -275,7 +275,7 @@ pub(super) fn instruction(line: &str) -> Option<(u32, &str)> {
     text.starts_with(|c: char| c.is_ascii_uppercase() || c == '@' || c == '{').then_some((offset, text))
 }
 
-/// The cells of a table by their titles, `// |  GPR  | PRED |`.
+/// Parses a table's title row into cells, `// |  GPR  | PRED |`.
 fn titles(table: &str) -> Option<Vec<Cell>> {
     let bars: Vec<usize> = table.match_indices('|').map(|(at, _)| at).collect();
     let cell = |bars: &[usize]| {
@@ -287,7 +287,7 @@ fn titles(table: &str) -> Option<Vec<Cell>> {
     cells.filter(|cells| cells.iter().any(|cell| cell.kind.is_some()))
 }
 
-/// The columns of the registers, by the row that ends the head: `|  # 0123456789012  |`, the last digits of their numbers.
+/// Parses the head's last row, `|  # 0123456789012  |`, into the columns of registers, by their numbers' last digits.
 fn registers(table: &str, cells: &mut [Cell]) -> Option<()> {
     for cell in cells.iter_mut().filter(|cell| cell.kind.is_some()) {
         let text = table.get(cell.place.clone())?;
@@ -308,7 +308,7 @@ fn registers(table: &str, cells: &mut [Cell]) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// What the disassembler of CUDA 13 prints, but for spaces.
+    /// Output of CUDA 13's disassembler, except for spaces.
     const TABLE: &str = "\
 \t.target\tsm_90\n\
 //--------------------- .text.k      --------------------------\n\
@@ -335,7 +335,7 @@ mod tests {
         Ok(functions)
     }
 
-    /// Counts and marks of each kind are read, by instruction.
+    /// Counts and marks of each kind are parsed for each instruction.
     #[test]
     fn reads_tables() {
         let functions = read(TABLE).expect("it is a table");
@@ -352,8 +352,8 @@ mod tests {
         assert_eq!(k.marks(1, Kind::Uniform), [Mark::Free, Mark::Free, Mark::Written, Mark::Written, Mark::Free]);
     }
 
-    /// What does not fit is an error that names its line: another letter, a row that is cut, columns that are not all
-    /// registers from 0 on, offsets that do not grow.
+    /// A malformed line is an error with its number: an unknown letter, a truncated row, columns that are not registers
+    /// 0, 1, …, offsets that do not increase.
     #[test]
     fn what_does_not_fit_is_an_error() {
         for (from, to, line) in [
@@ -367,14 +367,14 @@ mod tests {
             assert_ne!(broken, TABLE);
             match read(&broken) {
                 Err(error) => assert!(error.starts_with(&format!("line {line}: ")), "{error}"),
-                // A kind that nobody knows yet is passed over.
+                // An unknown kind is skipped.
                 Ok(functions) => assert_eq!((line, functions[0].count(1, Kind::General)), (0, 0)),
             }
         }
         assert_eq!(read("no table\n"), Ok(Vec::new()));
     }
 
-    /// No text makes a panic, whatever of a table is cut, doubled or replaced.
+    /// No input causes a panic, for any truncated, doubled or replaced part of a table.
     #[test]
     fn damaged_tables() {
         arbtest::arbtest(|u| {

@@ -1,4 +1,4 @@
-//! Machine code as the disassembler prints it.
+//! Parses machine code as the disassembler prints it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use nvptx_ra::tune::ptxas_output::Sass;
 use super::instruction::{Instruction, Kind, find_jumps};
 use super::sass;
 
-/// What each function of a listing is, by its name. O(length · log length).
+/// Returns the figures of each function of a listing, by name. O(length · log length).
 pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
     let mut functions: BTreeMap<String, Vec<Instruction>> = BTreeMap::new();
     let mut name = "";
@@ -27,11 +27,11 @@ pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
     functions.into_iter().map(figures).collect()
 }
 
-/// Reads a line as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.
+/// Parses a line such as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.
 pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     let (address, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let address = u32::from_str_radix(address, 16).ok().filter(|_| address.len() >= 4)?;
-    // The disassembler of CUDA 12.8 prints what Blackwell's instructions wait for behind their operands: `&req={0} ?trans5;`.
+    // CUDA 12.8's disassembler prints the waits of Blackwell's instructions after their operands: `&req={0} ?trans5;`.
     let text = rest.split([';', '?', '&']).next()?.trim();
     let (has_guard, text) = match text.strip_prefix('@') {
         Some(guarded) => (true, guarded.split_once(' ')?.1.trim_start()),
@@ -57,14 +57,14 @@ pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     };
     let last = operands.trim().rsplit([',', ' ']).next();
     let target = last.and_then(|last| u32::from_str_radix(last.strip_prefix("0x")?, 16).ok());
-    // The address of a function elsewhere is not known before the code is linked.
+    // The address of a separate function is only known after linking.
     let target = target.filter(|_| kind != Kind::Call || !opcode.starts_with("CALL.ABS"));
-    // A branch may have a condition ahead of its address.
+    // A branch may have a condition before its address.
     let is_conditional = has_guard || kind == Kind::Branch && operands.contains(',');
     Some(Instruction { address, kind, is_conditional, target })
 }
 
-/// Bytes that an access of local memory moves from or to a fixed place of the stack: R1 is the stack's pointer.
+/// Returns an access's bytes at a fixed place of the stack, 0 for another place: R1 is the stack pointer.
 pub(crate) fn stack_bytes(opcode: &str, operands: &str) -> u32 {
     if !(operands.contains("[R1]") || operands.contains("[R1+0x")) {
         return 0;
@@ -72,7 +72,7 @@ pub(crate) fn stack_bytes(opcode: &str, operands: &str) -> u32 {
     width(opcode)
 }
 
-/// Bytes that an access of memory moves.
+/// Returns the bytes of a memory access.
 pub(crate) fn width(opcode: &str) -> u32 {
     let width = opcode.split('.').find_map(|modifier| match modifier {
         "U8" | "S8" => Some(1),
@@ -84,7 +84,7 @@ pub(crate) fn width(opcode: &str) -> u32 {
     width.unwrap_or(4)
 }
 
-/// The number of the general register at the start of a text.
+/// Returns the number of the general register at the start of a text.
 pub(super) fn register(text: &str) -> Option<usize> {
     let digits = text.trim().strip_prefix('R')?.split(|c: char| !c.is_ascii_digit()).next()?;
     digits.parse().ok()
@@ -94,7 +94,7 @@ pub(super) fn register(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A listing of the instructions, at addresses of 16 bytes each.
+    /// Makes a listing of the instructions, at addresses of 16 bytes each.
     fn listing(instructions: &[&str]) -> String {
         let line = |(at, text): (usize, &&str)| format!("        /*{:04x}*/  {text} ;  /* 0x0 */\n", at * 16);
         let lines: String = instructions.iter().enumerate().map(line).collect();
@@ -105,7 +105,7 @@ mod tests {
         read(&listing(instructions))["a"].stack_traffic
     }
 
-    /// Instructions are counted for each function, NOPs apart, local accesses beside.
+    /// Instructions of each function are counted without NOPs, and local accesses are counted separately.
     #[test]
     fn counts_instructions() {
         let first = listing(&["LDC R1, c[0x0][0x28]", "@!P0 STL.64 [R1], R4", "NOP"]);
@@ -115,14 +115,14 @@ mod tests {
         assert_eq!(read["b"], Sass { instructions: 1, ..Sass::default() });
     }
 
-    /// Bytes go by the width of the access, and only fixed places of the stack count.
+    /// Bytes come from the access's width, and only fixed places of the stack count.
     #[test]
     fn widths() {
         assert_eq!(traffic(&["LDL R0, [R1+0x8]", "STL.128 [R1], R4", "LDL.U8 R0, [R1]", "LDL.LU R0, [R1]"]), 25);
         assert_eq!(traffic(&["LDL R0, [R2]", "LDL R0, [R12+0x4]", "LDG.E R0, [R1]"]), 0);
     }
 
-    /// Where control goes is read with its conditions: each access of these runs once or ten times.
+    /// Branches are parsed with their conditions: each access here executes once or ten times.
     #[test]
     fn control() {
         assert_eq!(traffic(&["LDL R0, [R1]", "BRA P0, 0x0", "EXIT"]), 40);
@@ -132,13 +132,13 @@ mod tests {
         assert_eq!(traffic(&["LDL R0, [R1]", "CALL.REL.NOINC 0x30", "EXIT", "RET.REL.NODEC R4 0x0"]), 4);
     }
 
-    /// What an instruction waits for is no operand of it.
+    /// An instruction's waits are not parsed as operands.
     #[test]
     fn waits() {
         assert_eq!(traffic(&["LDL R0, [R1]", "@!P2 BRA 0x0      &req={2,1}      ?trans5", "EXIT  ?trans5"]), 40);
     }
 
-    /// Broken listings are read as far as they go, without a panic.
+    /// Malformed listings are parsed as far as possible, without a panic.
     #[test]
     fn broken_listings() {
         assert!(read("").is_empty());

@@ -1,4 +1,4 @@
-//! Accesses of local memory, in the disassembler's text.
+//! Accesses of local memory, from the disassembler's text.
 
 use super::listing;
 
@@ -9,14 +9,14 @@ pub(crate) struct Access {
     pub(crate) row: usize,
     pub(crate) is_store: bool,
     pub(crate) bytes: u32,
-    /// Bytes from the stack's pointer, for a fixed place; an address that is computed otherwise.
+    /// For a fixed place, its offset from the stack pointer in bytes; `None` for a computed address.
     pub(crate) place: Option<u32>,
-    /// ptxas marks it as one of a spilled value. nvdisasm prints the mark since CUDA 13.0.
+    /// Whether ptxas marks it as a spill. nvdisasm prints the mark since CUDA 13.0.
     pub(crate) is_spill: bool,
 }
 
 impl Access {
-    /// Reads an instruction; `None` where it accesses no local memory.
+    /// Parses an instruction; `None` if it does not access local memory.
     pub(crate) fn of(row: usize, text: &str) -> Option<Self> {
         let rest =
             text.strip_prefix('@').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, rest)| rest.trim_start());
@@ -39,7 +39,7 @@ impl Access {
 mod tests {
     use super::*;
 
-    /// Accesses are read with their width, place and ptxas's mark.
+    /// Accesses are parsed with their width, place and ptxas's mark.
     #[test]
     fn accesses() {
         let of = |text| Access::of(7, text).map(|of| (of.is_store, of.bytes, of.place, of.is_spill));

@@ -1,9 +1,9 @@
-//! Machine code as ptxas wrote it.
+//! Decodes machine code.
 //!
-//! The disassembler takes half a second to start, longer than ptxas does on most kernels, and as long as ptxas on the
-//! rest. So the little that has to be known of an instruction is read from its bits. NVIDIA documents no encoding:
-//! these were found by comparing bits and listings of sm_75 to sm_120, and whoever reads compares with the disassembler
-//! now and then.
+//! The disassembler takes half a second to start: longer than ptxas takes for most kernels, and as long as ptxas takes
+//! for the rest. So the few needed properties of an instruction are decoded here. NVIDIA documents no encoding. The
+//! encoding was derived from bits and listings of sm_75 to sm_120, and callers compare the results with the
+//! disassembler's now and then.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -17,14 +17,14 @@ use super::instruction::{Instruction, Kind, find_jumps};
 use super::local_access::Access;
 use super::sass;
 
-/// Bytes of an instruction, on all processors since sm_70.
+/// Bytes of an instruction, for all processors since sm_70.
 pub(super) const BYTES: usize = 16;
 
-/// The releases of CUDA, times ten, and the processors of which a test compares what is read here with the disassembler.
+/// Releases of CUDA, times ten, for which a test compares this decoder with the disassembler.
 const RELEASES: RangeInclusive<u32> = 128..=135;
 const PROCESSORS: RangeInclusive<u32> = 75..=121;
 
-/// Whether a test compares what is read of such machine code with the disassembler.
+/// Returns whether a test covers machine code of this release and processor.
 pub(crate) fn is_compared(cubin: &[u8]) -> bool {
     let processor = object::File::parse(cubin).ok().and_then(|file| processor(&file));
     let is_of_release = |facts: &Facts| facts.release.is_some_and(|release| RELEASES.contains(&release));
@@ -32,13 +32,13 @@ pub(crate) fn is_compared(cubin: &[u8]) -> bool {
     processor.is_some_and(|processor| PROCESSORS.contains(&processor)) && is_of_releases()
 }
 
-/// What each function of a cubin is, by its name; `None` where it is no cubin. O(length · log length).
+/// Returns the figures of each function of a cubin, by name; `None` if it is no cubin. O(length · log length).
 pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
     let functions = instructions(cubin)?.into_iter();
     Some(functions.map(|(name, instructions)| (name, sass::of(&instructions))).collect())
 }
 
-/// The instructions of each function of a cubin, by its name; `None` where it is no cubin. O(length).
+/// Decodes the instructions of each function of a cubin, by name; `None` if it is no cubin. O(length).
 pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruction>>> {
     let decoded = |(name, words): (String, Vec<Encoded>)| {
         let words = words.into_iter().enumerate();
@@ -50,14 +50,15 @@ pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruct
     Some(words(cubin)?.into_iter().map(decoded).collect())
 }
 
-/// The accesses of local memory of each function of a cubin, by its name, without marks; `None` where it is no cubin. O(length).
+/// Returns the local memory accesses of each function of a cubin, by name, without marks; `None` if it is no cubin.
+/// O(length).
 pub(crate) fn local_accesses(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Access>>> {
     let functions = words(cubin)?.into_iter();
     let accesses = |words: Vec<Encoded>| (0..).zip(words).filter_map(|(row, word)| word.local_access(row)).collect();
     Some(functions.map(|(name, words)| (name, accesses(words))).collect())
 }
 
-/// The instructions of each function of a cubin as they are encoded.
+/// Returns the encoded instructions of each function of a cubin.
 fn words(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Encoded>>> {
     let file = object::File::parse(cubin).ok()?;
     let processor = processor(&file)?;
@@ -79,21 +80,21 @@ struct Encoded {
     processor: u32,
 }
 
-/// From this processor on, the lowest byte of a branch's distance stands apart from the rest.
+/// From this processor on, the lowest byte of a branch's distance is separate from the other bits.
 const PARTED_DISTANCE: u32 = 90;
 
 /// LDL.
 const LOCAL_LOAD: u64 = 0x983;
 
-/// A branch by a uniform predicate.
+/// A branch on a uniform predicate.
 const UNIFORM_BRANCH: u64 = 0x547;
 
-/// Without the form of their operands: FMUL, FADD, FFMA, DMUL, DADD, DFMA, HADD2, HMUL2, IMMA, HMMA, LD, LDG, ST, STG. HFMA2 is not
-/// among them: ptxas makes constants by it.
+/// Opcodes without their operand form: FMUL, FADD, FFMA, DMUL, DADD, DFMA, HADD2, HMUL2, IMMA, HMMA, LD, LDG, ST, STG.
+/// HFMA2 is not included: ptxas uses it for constants.
 const WORK: [u64; 14] =
     [0x020, 0x021, 0x023, 0x028, 0x029, 0x02b, 0x030, 0x032, 0x037, 0x03c, 0x180, 0x181, 0x185, 0x186];
 
-/// The predicate that always holds, and is not printed.
+/// The predicate that is always true, and is not printed.
 const ALWAYS: u64 = 7;
 
 impl Encoded {
@@ -112,7 +113,7 @@ impl Encoded {
             _ if WORK.contains(&(opcode & 0x1ff)) => (Kind::Work, None),
             _ => (Kind::Other, None),
         };
-        // A branch may have a condition beside its guard.
+        // A branch may have a condition in addition to its guard.
         let has_condition = kind == Kind::Branch && (opcode == UNIFORM_BRANCH || self.bits(87, 4) != ALWAYS);
         let is_conditional = has_condition || self.bits(12, 4) != ALWAYS;
         let next = i64::from(address) + BYTES as i64;
@@ -120,7 +121,7 @@ impl Encoded {
         Instruction { address, kind, is_conditional, target }
     }
 
-    /// The access of local memory that it is.
+    /// Decodes an access of local memory.
     fn local_access(self, row: usize) -> Option<Access> {
         let Kind::Local(bytes) = self.instruction(0).kind else { return None };
         let place = (bytes > 0).then(|| self.signed(40, 24) as u32);
@@ -128,17 +129,17 @@ impl Encoded {
         Some(Access { row, is_store, bytes: self.width(), place, is_spill: false })
     }
 
-    /// So many bits from one on.
+    /// Returns `count` bits from bit `from`.
     fn bits(self, from: u32, count: u32) -> u64 {
         (self.word >> from) as u64 & ((1 << count) - 1)
     }
 
-    /// The same as a number with a sign.
+    /// Returns the same bits as a signed number.
     fn signed(self, from: u32, count: u32) -> i64 {
         (self.bits(from, count) << (64 - count)) as i64 >> (64 - count)
     }
 
-    /// Bytes from the next instruction to where a branch goes.
+    /// Returns the distance from the next instruction to a branch's target, in bytes.
     fn distance(self) -> i64 {
         match self.processor {
             ..PARTED_DISTANCE => self.signed(34, 48) * 4,
@@ -146,8 +147,8 @@ impl Encoded {
         }
     }
 
-    /// Bytes that an access of local memory moves from or to a fixed place of the stack: R1, and no uniform register
-    /// beside it, is the stack's pointer.
+    /// Returns an access's bytes at a fixed place of the stack, 0 for another place. The stack pointer is R1 without a
+    /// uniform register.
     fn stack_bytes(self) -> u32 {
         let (base, offset, has_uniform) = (self.bits(24, 8), self.signed(40, 24), self.bits(91, 1) != 0);
         if base != 1 || offset < 0 || has_uniform {
@@ -156,7 +157,7 @@ impl Encoded {
         self.width()
     }
 
-    /// Bytes that an access of memory moves.
+    /// Returns the bytes of a memory access.
     fn width(self) -> u32 {
         match self.bits(73, 3) {
             0 | 1 => 1,
@@ -172,7 +173,7 @@ impl Encoded {
 mod tests {
     use super::*;
 
-    /// Two halves of a word as the disassembler printed them, for sm_90 and sm_100, and what it said of them.
+    /// The two halves of an instruction as the disassembler printed them for sm_90 and sm_100, with its text.
     #[test]
     fn reads_words() {
         let read = |address: u32, low: u64, high: u64| {
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(uniform, (Kind::Shared(4), false, None), "STS [R1+UR0+0x4], R21");
     }
 
-    /// Accesses of local memory are read as the disassembler's text is.
+    /// Accesses of local memory are decoded like the disassembler's text.
     #[test]
     fn accesses() {
         let read = |low: u64, high: u64| {
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(read(0x0000_0012_1313_7223, 0x004f_e400_0000_001a), None, "FFMA R19, R19, R18, R26");
     }
 
-    /// What is no cubin is none, and no panic.
+    /// A file that is no cubin gives `None`, without a panic.
     #[test]
     fn broken_files() {
         assert_eq!(read(b""), None);

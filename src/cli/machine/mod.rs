@@ -1,15 +1,15 @@
-//! Machine code, as ptxas wrote it and as the disassembler tells of it.
+//! Machine code, decoded or from the disassembler's listings.
 //!
-//! * [`instruction`], [`control_flow`], [`sass`]: what matters of instructions, blocks and functions;
-//! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
-//! * [`cubin`]: what the file says of its functions beside their code; [`relocatable`]: what a linker sees of it;
-//! * [`reported`]: what `ptxas -v` would say of kernels, by their machine code;
+//! * [`instruction`], [`control_flow`], [`sass`]: relevant properties of instructions, blocks and functions;
+//! * [`listing`], [`machine_code`]: two sources of instructions, the disassembler's text and the bits;
+//! * [`cubin`]: attributes of functions; [`relocatable`]: an object's interface to the linker;
+//! * [`reported`]: the figures of `ptxas -v`, from machine code;
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
-//! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, what wrote a register, and what reads it;
-//! * [`spill_slots`], [`spills`]: where ptxas keeps values in the stack, and which values these are;
-//! * [`own_names`]: the names of kernels that were compiled under others;
+//! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, and the writes and reads of a register's value;
+//! * [`spill_slots`], [`spills`]: ptxas's spill slots, and the values in them;
+//! * [`own_names`]: the names of kernels that were compiled under other names;
 //! * [`program`]: a cubin as a program that runs on the CPU;
-//! * [`disassembler`]: the programs that print these.
+//! * [`disassembler`]: NVIDIA's programs that print the listings.
 
 pub(crate) mod control_flow;
 pub(crate) mod cubin;

@@ -1,9 +1,9 @@
-//! The own names of kernels that were compiled under others, put back into a cubin.
+//! Restores the names of kernels in a cubin that was compiled with other names.
 //!
-//! A kernel's name stands in the tables of strings: as a symbol, and behind a prefix as the name of a section (`.text.NAME`,
-//! `.nv.info.NAME`, …) or of a symbol of ptxas's own. ptxas also leaves entries in the tables that nothing names. Both names are of
-//! one length, so that nothing moves. Names are found by the tables, because a name may be part of another one; what the file's own
-//! symbols and sections are called before and after decides whether the result is right.
+//! A kernel's name is in the string tables: as a symbol and, after a prefix, as the name of a section (`.text.NAME`,
+//! `.nv.info.NAME`, …) or of one of ptxas's own symbols. The tables also have entries that nothing references. Both
+//! names have the same length, so nothing moves. Names are found through the tables, because a name may be part of
+//! another name. The result is checked by the names of the file's symbols and sections before and after.
 
 use std::ops::Range;
 
@@ -12,15 +12,15 @@ use object::elf::{FileHeader64, SHT_STRTAB, SHT_SYMTAB};
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use object::{LittleEndian as Little, SectionIndex};
 
-/// Symbols of a second form of the code, which objects for Blackwell have.
+/// Symbol tables of a second form of the code, in objects for Blackwell.
 const SHT_MERCURY_SYMTAB: u32 = 0x7000_0085;
 /// Bytes of a symbol.
 const SYMBOL_BYTES: usize = 24;
 
-/// The file in which kernels have their own names again.
+/// Returns the file with the kernels' own names.
 ///
 /// # Errors
-/// The file has another form, or a name stands at a place whose meaning is not known.
+/// The file has another form, or a name is at a place whose meaning is unknown.
 pub(crate) fn put_back(cubin: &[u8], others: &[OtherName]) -> Result<Vec<u8>, String> {
     let unread = || "the machine code under another name cannot be read".to_owned();
     let before = Names::of(cubin).ok_or_else(unread)?;
@@ -36,16 +36,16 @@ pub(crate) fn put_back(cubin: &[u8], others: &[OtherName]) -> Result<Vec<u8>, St
     }
     match others.iter().find(|other| places(&bytes, other.name.as_bytes()).next().is_some()) {
         None => Ok(bytes),
-        Some(other) => Err(format!("the machine code has the name {} beside its tables of names", other.name)),
+        Some(other) => Err(format!("the machine code has the name {} outside its string tables", other.name)),
     }
 }
 
-/// What ptxas says of the kernels, by their own names.
+/// Replaces the kernels' names in ptxas's messages by their own names.
 pub(crate) fn in_messages(messages: String, others: &[OtherName]) -> String {
     others.iter().fold(messages, |messages, other| messages.replace(&other.name, &other.own))
 }
 
-/// Gives kernels their own names in a text.
+/// Replaces other names by own names in a byte string.
 fn put_own(text: &mut [u8], others: &[OtherName]) {
     for OtherName { name, own } in others {
         let found: Vec<usize> = places(text, name.as_bytes()).collect();
@@ -53,12 +53,12 @@ fn put_own(text: &mut [u8], others: &[OtherName]) {
     }
 }
 
-/// Where a text has a name.
+/// Returns the positions of a name in a byte string.
 fn places<'a>(text: &'a [u8], name: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
     text.windows(name.len().max(1)).enumerate().filter(move |(_, part)| *part == name).map(|(at, _)| at)
 }
 
-/// The entries of a table of strings: each ends with a zero.
+/// Returns the entries of a string table: each ends with a zero.
 fn entries(bytes: &[u8], table: Range<usize>) -> Vec<Range<usize>> {
     let (mut found, mut start) = (Vec::new(), table.start);
     for entry in bytes[table].split(|&byte| byte == 0) {
@@ -70,7 +70,7 @@ fn entries(bytes: &[u8], table: Range<usize>) -> Vec<Range<usize>> {
 
 /// The names of a file.
 struct Names {
-    /// Where the tables of strings are.
+    /// The ranges of the string tables.
     tables: Vec<Range<usize>>,
     /// The names of all sections, and of all symbols table by table.
     names: Vec<Vec<u8>>,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::ptxas_wrapper::cuda;
 
-    /// A kernel whose name is part of another one's, with shared memory, and a function of ptxas's own that it calls.
+    /// A kernel whose name is part of another name, with shared memory, and a function of ptxas's own that it calls.
     const KERNEL: &str = ".visible .entry my_cutlass(.param .u64 my_cutlass_param_0) .maxntid 128\n{\n\t.reg .b32 %r<9>;\n\
         \t.reg .b64 %d<9>;\n\t.shared .align 4 .b8 tile[512];\n\tld.param.u64 %d0, [my_cutlass_param_0];\n\
         \tmov.u32 %r0, %tid.x;\n\tmad.wide.u32 %d1, %r0, 8, %d0;\n\tld.global.u32 %r1, [%d1];\n\tmov.u32 %r4, tile;\n\
@@ -123,15 +123,15 @@ mod tests {
         \tst.global.u32 [%d1+4], %r6;\n\tret;\n}\n.visible .entry my_cutlass_too(.param .u64 p)\n{\n\t.reg .b32 %r<2>;\n\
         \t.reg .b64 %d<2>;\n\tld.param.u64 %d0, [p];\n\tmov.u32 %r0, %tid.x;\n\tst.global.u32 [%d0], %r0;\n\tret;\n}\n";
 
-    /// Each ptxas that is here: that of development, and that of CUDA 13.5.
+    /// Returns each installed ptxas: the development version, and CUDA 13.5's.
     fn programs() -> Vec<PathBuf> {
         let doors = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/doors/cuda-13.5/nvidia/cu13/bin/ptxas");
         let newest = Some(doors).filter(|path| path.is_file());
         cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas")).into_iter().chain(newest).collect()
     }
 
-    /// ptxas makes the same of a kernel by both names where it has no reason for another schedule; then the file with the name put back
-    /// is the file by the own name, byte for byte.
+    /// ptxas makes the same code of a kernel under both names, if it has no reason for another schedule. Then the file
+    /// with the restored name equals the file compiled under its own name, byte for byte.
     #[test]
     fn the_same_file() {
         for ptxas in programs() {
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// What is no file says so, and no bytes make a panic.
+    /// A file of another form is an error, and no input causes a panic.
     #[test]
     fn damaged_files() {
         let others = [OtherName { name: "cutlasz".into(), own: "cutlass".into() }];
@@ -173,7 +173,7 @@ mod tests {
         });
     }
 
-    /// An entry of a table ends with a zero, and the last one may lack it.
+    /// A table entry ends with a zero, except possibly the last entry.
     #[test]
     fn entries_of_tables() {
         assert_eq!(entries(b"x\0ab\0\0c", 1..7), [1..1, 2..4, 5..5, 6..7]);

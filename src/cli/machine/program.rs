@@ -13,7 +13,7 @@ use nvptx_ra::sass::meaning::Approximation;
 use super::disassembler;
 use crate::ptxas;
 
-/// A file whose kernels run.
+/// A file whose kernels can run.
 pub(crate) enum Loaded {
     Ptx(Program),
     Machine(Machine),
@@ -27,7 +27,7 @@ impl Loaded {
         }
     }
 
-    /// Where a kernel's machine code does not wait for what it needs.
+    /// Returns where a kernel's machine code does not wait for a value that it needs.
     pub(crate) fn hazards(&self, kernel: &str) -> Vec<Finding> {
         match self {
             Self::Ptx(_) => Vec::new(),
@@ -35,13 +35,13 @@ impl Loaded {
         }
     }
 
-    /// How often each instruction of a kernel ran, by its address, if it is machine code.
+    /// Returns how often each instruction of a kernel was executed, by address; empty if it is not machine code.
     pub(crate) fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
         let Self::Machine(machine) = self else { return Vec::new() };
         machine.count_by_address(kernel, side)
     }
 
-    /// What a kernel executed, if it is machine code.
+    /// Returns a kernel's execution counts; `None` if it is not machine code.
     pub(crate) fn counts(&self, kernel: &str, side: &Side) -> Option<Counts> {
         match self {
             Self::Ptx(_) => None,
@@ -50,13 +50,13 @@ impl Loaded {
     }
 }
 
-/// The program of a cubin. The disassembler is asked only for what our own tables do not know.
+/// Loads the program of a cubin. The disassembler only runs for instructions that this project's tables do not contain.
 ///
 /// # Errors
-/// That says that it is no cubin, or why the disassembler did not read it.
+/// The file is no cubin, or the disassembler cannot read it.
 pub(crate) fn program(bytes: &[u8], name: &str, approximation: Approximation) -> Result<Loaded, Error> {
     let cubin = Cubin::read(bytes)
-        .ok_or_else(|| Error::pass(format!("{name}: it is cut or damaged"), "build the file again"))?;
+        .ok_or_else(|| Error::pass(format!("{name}: it is truncated or damaged"), "build the file again"))?;
     let disassemble = || {
         log::debug!("{name}: it has instructions that only the disassembler knows");
         let copy = tempfile::NamedTempFile::new().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;

@@ -1,14 +1,15 @@
-//! Which instructions read what an instruction leaves in a register.
+//! Finds the instructions that read a register's value.
 
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 
-/// The instructions that read what `row` leaves in the register, in the order of the code: control flow is followed from there
-/// to the next write on each path. A write under a condition does not end a path. O(instructions).
+/// Returns the instructions that may read the value that `row` leaves in the register, in code order. The search
+/// follows control flow from `row` to the next write on each path. A conditional write does not end a path.
+/// O(instructions).
 pub(crate) fn reads(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
     let mark = |row: usize| table.marks(row, kind).get(register).copied().unwrap_or(Mark::Free);
     let mut found = Vec::new();
-    // The part of the first block behind the row, and the part ahead of it, are walked apart.
+    // Instructions of the first block before and after `row` are visited separately.
     let mut is_seen = vec![false; table.len()];
     let mut starts =
         if flow.end(flow.block(row)) > row + 1 { vec![row + 1] } else { flow.starts_behind(flow.block(row)) };
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
     use crate::machine::drawn_tables::{COPIES_IN_A_LOOP, code_of_texts, of_texts};
 
-    /// Reads are found over control flow up to the next write; a write under a condition hides none.
+    /// Reads are found along control flow up to the next write; a conditional write hides no read.
     #[test]
     fn reads_reach_over_control_flow() {
         let (table, flow) = (of_texts(&COPIES_IN_A_LOOP), ControlFlow::of(&code_of_texts(&COPIES_IN_A_LOOP)));
@@ -48,7 +49,7 @@ mod tests {
         assert_eq!((of(1, 1), of(4, 1)), (vec![1, 2], vec![]));
     }
 
-    /// Nothing is read behind a jump to what is not shown.
+    /// There are no reads after a jump past the last instruction.
     #[test]
     fn jumps_out_of_the_code() {
         let rows = [("FADD R0, R1, R1", "^v"), ("@P0 BRA 0x30", ":"), ("FADD R1, R0, R0", "v^")];

@@ -1,9 +1,9 @@
-//! What a linker sees of a relocatable object of ptxas: symbols, relocations, calls, prototypes, data, and what each function
-//! takes.
+//! The interface of a relocatable object to the linker: symbols, relocations, calls, prototypes, data, and each
+//! function's resources.
 //!
-//! Sections whose names end as those of other files of that form do are read, too: objects for Blackwell have a second form of
-//! the code with tables of its own (`.nv.merc.`). NVIDIA documents no form; it was found by comparing bytes with what cuobjdump
-//! prints of them.
+//! Sections whose names end like other ELF sections' are read, too: objects for Blackwell have a second form of the
+//! code with its own tables (`.nv.merc.`). NVIDIA documents no form; it was derived by comparing bytes with cuobjdump's
+//! output.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +14,22 @@ use object::{LittleEndian as Little, SectionIndex};
 
 use super::cubin;
 
-/// What stands in the place of a place in code, which the order of instructions changes.
+/// Replaces a position in code, which depends on the order of instructions.
 const PLACE: &str = "a place";
-/// Relocations of the second form of the code.
+/// Relocation tables of the second form of the code.
 const SHT_MERCURY_RELA: u32 = 0x7000_0082;
-/// Symbols of the second form.
+/// Symbol tables of the second form.
 const SHT_MERCURY_SYMTAB: u32 = 0x7000_0085;
-/// Sections that have a size and no bytes in the file: global, local and shared memory.
+/// Section types that have a size and no bytes in the file: global, local and shared memory.
 const WITHOUT_BYTES: [u32; 4] = [SHT_NOBITS, 0x7000_0007, 0x7000_0009, 0x7000_000a];
-/// The section that has the PTX for debuggers, whose name ends with a digest of it.
+/// The section with the PTX for debuggers; its name ends with a digest of the PTX.
 const SOURCE_TEXT: &str = ".nv_debug_ptx_txt";
-/// The parts of a graph of calls begin with an entry of symbol 0 and one of these.
+/// Each part of the call graph begins with an entry of symbol 0 and a mark, at least this value.
 const FIRST_MARK: u32 = 0xffff_fff0;
 const DIRECT_CALLS: u32 = u32::MAX;
 const INDIRECT_CALLS: u32 = u32::MAX - 2;
 
-/// What a linker sees of an object; `None` where it is no file of that form, or cut.
+/// Reads the interface of an object; `None` if it is no such file or is truncated.
 pub(crate) fn read(object: &[u8]) -> Option<Relocatable> {
     let header = FileHeader64::<Little>::parse(object).ok()?;
     let sections = header.sections(Little, object).ok()?;
@@ -56,16 +56,16 @@ pub(crate) fn read(object: &[u8]) -> Option<Relocatable> {
     Some(read)
 }
 
-/// Which functions call which.
+/// The call graph.
 #[derive(Default)]
 struct Calls {
     callees: BTreeMap<String, BTreeSet<String>>,
-    /// The functions that call others that are defined elsewhere, or that only the run says.
+    /// Functions with calls of functions that are defined elsewhere, or of addresses that are only known at run time.
     leaving: BTreeSet<String>,
 }
 
 impl Calls {
-    /// Whether a function calls one that is not known, directly or not. O(calls).
+    /// Returns whether a function calls an unknown function, directly or indirectly. O(calls).
     fn leave(&self, name: &str) -> bool {
         let (mut seen, mut waiting) = (BTreeSet::from([name]), vec![name]);
         while let Some(name) = waiting.pop() {
@@ -79,7 +79,7 @@ impl Calls {
     }
 }
 
-/// A file, by its sections.
+/// An ELF file with its sections.
 struct Elf<'a> {
     bytes: &'a [u8],
     sections: SectionTable<'a, FileHeader64<Little>>,
@@ -87,11 +87,11 @@ struct Elf<'a> {
 
 /// A symbol of a table.
 struct Symbol {
-    /// The name of its own, or that of the section that it is.
+    /// Its own name, or the name of its section.
     name: String,
     kind: u8,
     binding: u8,
-    /// Its visibility, and what NVIDIA says beside it.
+    /// Its visibility, and NVIDIA's additional bits.
     other: u8,
     section: u16,
     value: u64,
@@ -99,18 +99,18 @@ struct Symbol {
 }
 
 impl Symbol {
-    /// Whether it is in code of the file, so that numbers added to it are places there.
+    /// Returns whether it is in code of the file, so that an addend is a position in code.
     fn is_code(&self) -> bool {
         self.section != 0 && (self.kind == STT_FUNC || function_of(&self.name).is_some() || is_debug(&self.name))
     }
 }
 
-/// The function whose code a section has.
+/// Returns the function whose code is in a section.
 fn function_of(section: &str) -> Option<&str> {
     section.split_once(".text.").map(|(_, name)| name)
 }
 
-/// Whether a section tells debuggers of the code.
+/// Returns whether a section has debug information.
 fn is_debug(section: &str) -> bool {
     section.contains(".debug_") || section.contains(".nv_debug_")
 }
@@ -126,7 +126,7 @@ impl<'a> Elf<'a> {
         self.sections.section(index).ok()?.data(Little, self.bytes).ok()
     }
 
-    /// What a linker sees of a section, a line each.
+    /// Formats a section as the linker sees it, one line for each entry.
     fn lines(&self, index: SectionIndex, calls: &mut Calls) -> Option<Vec<String>> {
         let section = self.sections.section(index).ok()?;
         let (name, kind) = (self.name(index)?, section.sh_type(Little));
@@ -155,12 +155,12 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// The section that another one names: a table of symbols, or that of their names.
+    /// Returns the section that another section links to: a symbol table, or its string table.
     fn link(&self, index: SectionIndex) -> Option<SectionIndex> {
         Some(self.sections.section(index).ok()?.link(Little))
     }
 
-    /// A text among the names of symbols, by where it stands.
+    /// Returns a string by its offset in the symbols' string table.
     fn string(&self, index: SectionIndex, at: u32) -> Option<&'a str> {
         let symbols = self.link(index)?;
         let names = self.data(self.link(symbols)?)?;
@@ -168,7 +168,7 @@ impl<'a> Elf<'a> {
         std::str::from_utf8(text).ok()
     }
 
-    /// A symbol by its table and number.
+    /// Returns a symbol by its table and number.
     fn symbol(&self, table: SectionIndex, number: u32) -> Option<Symbol> {
         let at = (number as usize).checked_mul(SYMBOL_BYTES)?;
         let bytes = self.data(table)?.get(at..at.checked_add(SYMBOL_BYTES)?)?;
@@ -186,7 +186,7 @@ impl<'a> Elf<'a> {
         Some(Symbol { name: name.to_owned(), kind, binding, other, section, value, size })
     }
 
-    /// A symbol as a linker sees it. Code is where it is, and as long as it is.
+    /// Formats a symbol as the linker sees it, without position and size for code.
     fn line_of_symbol(&self, table: &str, symbol: &Symbol) -> Option<String> {
         let Symbol { name, kind, binding, other, section, value, size } = symbol;
         let reserved = *section == 0 || *section >= elf::SHN_LORESERVE;
@@ -211,7 +211,7 @@ impl<'a> Elf<'a> {
         self.data(index)?.chunks_exact(length).map(line).collect()
     }
 
-    /// The graph of calls. Its first part has callers and callees; in others, a text describes what is called.
+    /// Reads the call graph. Its first part has callers and callees; in other parts, a string describes the callee.
     fn calls(&self, index: SectionIndex, calls: &mut Calls) -> Option<Vec<String>> {
         let (name, table) = (self.name(index)?, self.link(index)?);
         let mut part = DIRECT_CALLS;
@@ -243,8 +243,8 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// The name of a variable within a function without the number that ptxas puts behind it: `$___ZZ4stepE5plane__32`. It counts
-/// declarations, those of registers among them, and no other file sees such a name.
+/// Removes ptxas's number from the name of a function-local variable: `$___ZZ4stepE5plane__32`. The number counts
+/// declarations, registers included, and no other file sees such a name.
 fn without_count(name: &str) -> &str {
     let rest = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if name.starts_with('$') && rest.len() < name.len() { rest.strip_suffix("__").unwrap_or(name) } else { name }
@@ -253,7 +253,7 @@ fn without_count(name: &str) -> &str {
 /// Bytes of a symbol.
 const SYMBOL_BYTES: usize = 24;
 
-/// Pairs of numbers.
+/// Returns pairs of numbers.
 fn entries(bytes: &[u8]) -> Vec<[u32; 2]> {
     let (pairs, _) = bytes.as_chunks::<8>();
     let halves = |pair: &[u8; 8]| {
@@ -263,7 +263,7 @@ fn entries(bytes: &[u8]) -> Vec<[u32; 2]> {
     pairs.iter().map(halves).collect()
 }
 
-/// Whether a section has variables of the text: ptxas makes its own of `.nv.constant2` and what is behind it.
+/// Returns whether a section has variables of the PTX: ptxas makes `.nv.constant2` and higher itself.
 fn is_data(name: &str) -> bool {
     [".nv.global", ".nv.shared", ".nv.constant0", ".nv.constant3"].iter().any(|start| name.starts_with(start))
 }
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::ptxas_wrapper::cuda;
 
-    /// A function leaves the file that calls one that does, and one that calls itself alone does not.
+    /// A function leaves the file if a callee does, and not merely because of recursion.
     #[test]
     fn leaving_calls() {
         let of = |pairs: &[(&str, &str)]| {
@@ -290,7 +290,7 @@ mod tests {
         );
     }
 
-    /// The number behind the name of a variable within a function says nothing, and all other names stay whole.
+    /// The number after the name of a function-local variable is removed, and all other names stay complete.
     #[test]
     fn names_of_local_variables() {
         for (name, expected) in [
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// What an object of ptxas says of two kernels and of a function that no other file sees.
+    /// The interface of ptxas's object with two kernels and a function that no other file sees.
     #[test]
     fn footprints() {
         let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -341,7 +341,7 @@ mod tests {
         assert!(has(".rela.text.caller of kind ") && has(".symtab caller kind 2 "), "{object:?}");
     }
 
-    /// What is no object says nothing, and no bytes make a panic.
+    /// A file that is no object gives `None`, and no input causes a panic.
     #[test]
     fn damaged_files() {
         assert_eq!(read(b""), None);

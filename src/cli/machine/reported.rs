@@ -1,7 +1,7 @@
-//! What `ptxas -v` reports of kernels, read from their machine code: no run of ptxas is needed for it.
+//! Computes the figures of `ptxas -v` for kernels from their machine code, without a run of ptxas.
 //!
-//! Registers, stack and shared memory are attributes. The bytes spilled are those of the accesses that ptxas marks, which it does
-//! since CUDA 12.8. Where `-v` says something else, it says less than the code moves
+//! Registers, stack and shared memory are attributes. The spilled bytes are those of the accesses that ptxas marks,
+//! since CUDA 12.8. If `-v` differs, it reports fewer bytes than the code moves
 //! (docs/notebook/2026-11-29-marks-of-spills-in-a-cubin.md).
 
 use std::collections::BTreeMap;
@@ -17,14 +17,15 @@ use crate::ptxas::PtxasReports;
 /// The first release of CUDA whose ptxas marks spills, times ten.
 const FIRST_RELEASE: u32 = 128;
 
-/// Of so many marks ptxas loses some: their attribute has a length of 16 bits.
+/// From this number of accesses, ptxas loses some marks: their attribute's length has 16 bits.
 const MOST_ACCESSES: usize = 8192;
 
-/// What is reported of each kernel, without what ptxas advises; `None` where the code does not tell all of it.
+/// Returns the figures of each kernel, without ptxas's advice; `None` if the code does not contain all of them.
 pub(crate) fn reported(code: &[u8]) -> Option<PtxasReports> {
     let (facts, instructions) = (cubin::facts(code)?, machine_code::instructions(code)?);
     let accesses = machine_code::local_accesses(code)?;
-    // A function that follows the calling convention saves registers without marks, and counts for the kernels that call it.
+    // A function that follows the calling convention saves registers without marks, and `-v` counts these bytes for the
+    // kernels that call it.
     let is_alone = |facts: &Facts| facts.is_kernel && facts.release.is_some_and(|release| release >= FIRST_RELEASE);
     if !facts.values().all(is_alone) {
         return None;
@@ -40,7 +41,7 @@ pub(crate) fn reported(code: &[u8]) -> Option<PtxasReports> {
     facts.into_iter().map(ptxas_report).collect()
 }
 
-/// Whether a function within a kernel's code has loads without marks: these may bring back registers that it has saved.
+/// Returns whether a function within a kernel's code has loads without marks: the loads may restore saved registers.
 fn saves_registers(facts: &Facts, accesses: &[Access]) -> bool {
     let offset = |access: &Access| (access.row * BYTES) as u32;
     let is_within = |access: &Access| facts.functions.iter().any(|function| function.contains(&offset(access)));
@@ -48,7 +49,7 @@ fn saves_registers(facts: &Facts, accesses: &[Access]) -> bool {
     accesses.iter().any(|access| !access.is_store && !is_marked(access) && is_within(access))
 }
 
-/// What the attributes of a function say. Its bytes spilled are not among them.
+/// Returns the figures in the attributes of a function, which do not include spilled bytes.
 pub(crate) fn by_attributes(facts: &Facts) -> PtxasReport {
     let stack_bytes = facts.frame.unwrap_or(0);
     PtxasReport {
@@ -60,8 +61,9 @@ pub(crate) fn by_attributes(facts: &Facts) -> PtxasReport {
     }
 }
 
-/// The bytes of local memory stored and loaded by the accesses at these offsets; `None` where marks may be lost, or one is at
-/// something else. What a kernel spills to shared memory has marks, too, and is not counted, as `-v` does not count it.
+/// Returns the bytes that the accesses at these offsets store to and load from local memory. `None` if marks may be
+/// lost, or if a mark is at an unexpected instruction. Spills to shared memory have marks, too, and are not counted, as
+/// in `-v`.
 fn spilled(marks: &[u32], accesses: &[Access], instructions: &[Instruction]) -> Option<[u32; 2]> {
     let at_fixed_places: BTreeMap<usize, &Access> =
         accesses.iter().filter(|access| access.place.is_some()).map(|access| (access.row * BYTES, access)).collect();
@@ -87,7 +89,7 @@ mod tests {
         Access { row, is_store, bytes, place, is_spill: false }
     }
 
-    /// What is spilled of these accesses, among instructions of which the last one accesses shared memory.
+    /// Returns the spilled bytes of these accesses; the last instruction accesses shared memory.
     fn of(marks: &[u32], accesses: &[Access]) -> Option<[u32; 2]> {
         let kind = |at: u32| if at == 5 { Kind::Shared(4) } else { Kind::Other };
         let instruction =
@@ -95,7 +97,7 @@ mod tests {
         spilled(marks, accesses, &(0..6).map(instruction).collect::<Vec<_>>())
     }
 
-    /// Marked accesses count by their width, and others do not: arrays have places in the stack, too.
+    /// Marked accesses count by their width, and others do not count: arrays are on the stack, too.
     #[test]
     fn marked_accesses() {
         let accesses = [
@@ -109,7 +111,8 @@ mod tests {
         assert_eq!(of(&[16, 80], &accesses), Some([8, 0]), "spills to shared memory");
     }
 
-    /// Loads without marks are of a kernel's own arrays, or of registers that a function within its code has saved.
+    /// Loads without marks belong to a kernel's own arrays, or restore registers that a function within its code has
+    /// saved.
     #[test]
     fn functions_within() {
         let accesses = [access(1, false, 4, Some(0)), access(4, false, 4, Some(4)), access(5, true, 4, Some(8))];
@@ -121,7 +124,8 @@ mod tests {
         assert!(!saves_registers(&Facts { spill_marks: vec![16, 64], ..facts(0) }, &accesses));
     }
 
-    /// Nothing is said where a mark is at something else than an access of a fixed place, nor where marks may be lost.
+    /// There are no figures if a mark is at an instruction other than an access of a fixed place, nor if marks may be
+    /// lost.
     #[test]
     fn odd_marks() {
         let accesses = [access(1, true, 8, Some(0)), access(4, true, 4, None)];
@@ -131,7 +135,7 @@ mod tests {
         assert_eq!(of(&[16], &many(MOST_ACCESSES)), None);
     }
 
-    /// What is no cubin reports nothing.
+    /// A file that is no cubin has no figures.
     #[test]
     fn broken_files() {
         assert_eq!(reported(b""), None);

@@ -1,11 +1,11 @@
-//! What the machine instructions of a function come to: how many there are, and how often what was spilled moves.
+//! Sums up a function's machine instructions: their number, and how often spilled values are moved.
 
 use nvptx_ra::tune::ptxas_output::Sass;
 
 use super::control_flow::ControlFlow;
 use super::instruction::{Instruction, Kind};
 
-/// What the instructions of a function are. O(n log n).
+/// Sums up instructions. O(n log n).
 pub(crate) fn of(instructions: &[Instruction]) -> Sass {
     let count = |is: fn(&Kind) -> bool| instructions.iter().filter(|one| is(&one.kind)).count() as u32;
     let mut sass = Sass {
@@ -17,7 +17,7 @@ pub(crate) fn of(instructions: &[Instruction]) -> Sass {
     };
     if instructions.iter().any(|one| matches!(one.kind, Kind::Local(_) | Kind::Shared(_))) {
         let frequencies = ControlFlow::of(instructions).frequencies();
-        // Below 2^53, and there exact, for all nests that a program has; beyond, it stays the largest.
+        // The sum is below 2^53, and so exact, for the loop nests of real programs; above, it saturates.
         let sum = |bytes: fn(&Instruction) -> u32| {
             instructions.iter().zip(&frequencies).map(|(one, runs)| f64::from(bytes(one)) * runs).sum::<f64>() as u64
         };
@@ -27,7 +27,7 @@ pub(crate) fn of(instructions: &[Instruction]) -> Sass {
     sass
 }
 
-/// Bytes that an instruction moves from or to a fixed place of the stack.
+/// Returns an instruction's bytes at a fixed place of the stack.
 fn stack_bytes(instruction: &Instruction) -> u32 {
     match instruction.kind {
         Kind::Local(bytes) => bytes,
@@ -35,7 +35,7 @@ fn stack_bytes(instruction: &Instruction) -> u32 {
     }
 }
 
-/// Bytes that an instruction moves from or to shared memory.
+/// Returns an instruction's bytes in shared memory.
 fn shared_bytes(instruction: &Instruction) -> u32 {
     match instruction.kind {
         Kind::Shared(bytes) => bytes,
@@ -48,7 +48,7 @@ mod tests {
     use super::Kind::{Branch, Call, End, IndirectBranch, Local, Nothing, Other};
     use super::*;
 
-    /// The traffic of instructions at addresses of 16 bytes each; a condition is marked by `true`.
+    /// Returns the traffic of instructions at addresses of 16 bytes each; `true` marks a condition.
     fn traffic(instructions: &[(Kind, bool, Option<u32>)]) -> u64 {
         let one = |(at, &(kind, is_conditional, target)): (usize, &(Kind, bool, Option<u32>))| Instruction {
             address: at as u32 * 16,
@@ -61,14 +61,14 @@ mod tests {
 
     const WORD: (Kind, bool, Option<u32>) = (Local(4), false, None);
 
-    /// An access in a loop counts ten times, in a loop inside it a hundred times, behind it once.
+    /// An access in a loop counts ten times, in a nested loop a hundred times, and after the loop once.
     #[test]
     fn loops() {
         let nest = [WORD, WORD, WORD, (Branch, true, Some(0x20)), (Branch, true, Some(0x10)), WORD, (End, false, None)];
         assert_eq!(traffic(&nest), 4 + 40 + 400 + 4);
     }
 
-    /// A block that stands behind the end, and goes back into straight code, makes no loop of what is between.
+    /// A block after the end that jumps back into straight code makes no loop of the code between.
     #[test]
     fn code_out_of_line_is_no_loop() {
         let code = [
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(traffic(&code), 8);
     }
 
-    /// The blocks of a jump table are part of the loop that they return to.
+    /// The blocks of a jump table belong to the loop that they return to.
     #[test]
     fn jump_tables() {
         let table = [
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(traffic(&table), 40);
     }
 
-    /// A subroutine that returns goes back to no loop, whatever address its return names; what it holds counts once.
+    /// A subroutine's return is no back edge, whatever its address; its accesses count once.
     #[test]
     fn subroutines_are_no_loops() {
         let code = [WORD, (Call, false, Some(0x40)), WORD, (End, false, None), WORD, (End, false, Some(0))];

@@ -1,12 +1,12 @@
-//! The source lines of instructions, as `nvdisasm -c -gi` prints them above these: a line `//## File "k.cu", line 7
-//! inlined at "k.cu", line 12` for the place itself, and one for each call that was inlined around it.
+//! Parses the source lines of instructions, which `nvdisasm -c -gi` prints above them: a line `//## File "k.cu", line 7
+//! inlined at "k.cu", line 12` for the place itself, and one for each inlined call around it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
 use super::life_ranges::{instruction, section};
 
-/// A line of a source file; the file by its number in [`SourceLines::files`].
+/// A line of a source file; the file is a number in [`SourceLines::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Place {
     pub(crate) file: u32,
@@ -16,16 +16,16 @@ pub(crate) struct Place {
 /// The lines of all functions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceLines {
-    /// Paths, each once, in the order in which they are named.
+    /// Paths, each once, in the order of their first use.
     pub(crate) files: Vec<String>,
-    /// Places: the instruction's own, then those of the calls around it from the inside out.
+    /// Places: the instruction's own, then the inlined calls around it from the inside out.
     places: Vec<Vec<Place>>,
-    /// By function: where each stretch of instructions with one place begins, and the number of its place.
+    /// By function: the begins of ranges of instructions with the same place, and the place's number.
     functions: BTreeMap<String, Vec<(u32, u32)>>,
 }
 
 impl SourceLines {
-    /// Where an instruction comes from, inside out; nothing where that is unknown.
+    /// Returns an instruction's source lines, from the inside out; empty if unknown.
     pub(crate) fn of(&self, function: &str, offset: u32) -> &[Place] {
         let Some(stretches) = self.functions.get(function) else { return &[] };
         let behind = stretches.partition_point(|&(start, _)| start <= offset);
@@ -33,7 +33,7 @@ impl SourceLines {
         place.map_or(&[], Vec::as_slice)
     }
 
-    /// Takes the numbers of files from a list that other functions share, which gets the files that it lacks.
+    /// Renumbers the files by a shared list, and adds missing files to it.
     pub(crate) fn share_files(&mut self, files: &mut Vec<String>) {
         let number = |path: &String| {
             let known = files.iter().position(|known| known == path);
@@ -49,12 +49,12 @@ impl SourceLines {
         self.files.clone_from(files);
     }
 
-    /// Whether no line is known of any instruction.
+    /// Returns whether no instruction has a line.
     pub(crate) fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 
-    /// Reads a listing as far as it can be read; the disassembler's other comments are passed over.
+    /// Parses a listing as far as possible, and ignores the disassembler's other comments.
     pub(crate) fn read(mut input: impl BufRead) -> std::io::Result<Self> {
         let mut lines = Self::default();
         let mut numbers: HashMap<Vec<Place>, u32> = HashMap::new();
@@ -97,7 +97,7 @@ impl SourceLines {
     }
 }
 
-/// The place that a comment names: `//## File "a.cu", line 30 inlined at …`.
+/// Parses a comment's place: `//## File "a.cu", line 30 inlined at …`.
 fn comment(line: &str) -> Option<(&str, u32)> {
     let rest = line.trim_start().strip_prefix("//##")?.trim_start().strip_prefix("File \"")?;
     let (path, rest) = rest.split_once("\", line ")?;
@@ -116,7 +116,7 @@ mod tests {
         \t//## File \"a/k.cu\", line 52\n        /*0030*/  BRA 0x30 ;\n\
         \t.section\t.text.f,\"ax\",@progbits\n        /*0000*/  RET ;\n";
 
-    /// A place holds until the next one, with the calls around it, and not in another function.
+    /// A place with its inlined calls holds until the next place, within one function.
     #[test]
     fn reads_lines() {
         let lines = SourceLines::read(LISTING.as_bytes()).expect("memory can be read");
@@ -127,14 +127,14 @@ mod tests {
         assert_eq!(lines.of("k", 0x20), lines.of("k", 0x10));
         assert_eq!(lines.of("k", 0x40), [place(0, 52)]);
         assert!(lines.of("f", 0).is_empty() && lines.of("g", 0).is_empty());
-        // Files that others named keep their numbers.
+        // Files that are already in the list keep their numbers.
         let (mut shared, mut files) = (lines, vec!["h.cuh".to_owned(), "x".to_owned()]);
         shared.share_files(&mut files);
         assert_eq!(files, ["h.cuh", "x", "a/k.cu"]);
         assert_eq!(shared.of("k", 0x10), [place(0, 30), place(2, 54)]);
     }
 
-    /// No text makes a panic.
+    /// No input causes a panic.
     #[test]
     fn damaged_listings() {
         arbtest::arbtest(|u| {

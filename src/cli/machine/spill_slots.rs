@@ -1,7 +1,7 @@
-//! The places of the stack in which ptxas keeps values: its stores and loads of them, and which store a load finds.
+//! ptxas's spill slots on the stack: its stores and loads of them, and which stores reach a load.
 //!
-//! nvdisasm prints ptxas's marks of these accesses since CUDA 13.0. Without them all accesses of fixed places of the stack are taken:
-//! arrays of the program's own are mostly indexed by what is computed, and a value that is not spilled is named in vain.
+//! nvdisasm prints ptxas's marks of these accesses since CUDA 13.0. Without marks, all accesses at fixed places of the
+//! stack count. A program's own arrays mostly have computed indices, and a wrongly reported value does no harm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,30 +10,30 @@ use super::life_ranges::LifeRanges;
 use super::listing::register;
 use super::local_access::Access;
 
-/// A word that is stored in a place of the stack.
+/// A word that is stored in a stack slot.
 pub(super) struct Stored {
     /// The store.
     pub(super) row: usize,
     pub(super) register: usize,
-    /// How often it is stored and loaded, all in all, in a run of the function.
+    /// Executions of its store and loads in a run of the function, in sum.
     pub(super) moves: f64,
-    /// Its loads, and the registers that they load it into.
+    /// Its loads, and their destination registers.
     pub(super) loads: Vec<(usize, usize)>,
 }
 
-/// The words that a function stores and loads because it spills them.
+/// The words that a function spills.
 #[derive(Default)]
 pub(super) struct SpillSlots {
     /// The accesses, in the order of the code.
     rows: Vec<usize>,
     /// In the order of the code.
     pub(super) stored: Vec<Stored>,
-    /// By load and register: the stores that it may find, by their numbers.
+    /// By load and register: the numbers of the stores that may reach it.
     sources: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
 impl SpillSlots {
-    /// Those of a function; `times` says how often each instruction runs. O(loads · blocks).
+    /// Finds the slots of a function; `times` are the execution frequencies of instructions. O(loads · blocks).
     pub(super) fn of(table: &LifeRanges, flow: &ControlFlow, times: &[f64]) -> Self {
         let accesses = || (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
         let are_marked = accesses().any(|access| access.is_spill);
@@ -71,19 +71,19 @@ impl SpillSlots {
         slots
     }
 
-    /// Whether an instruction stores or loads a spilled word.
+    /// Returns whether an instruction stores or loads a spilled word.
     pub(super) fn has(&self, row: usize) -> bool {
         self.rows.binary_search(&row).is_ok()
     }
 
-    /// The stores that a load of a register may find; `None` for what is no load of a spilled word.
+    /// Returns the stores that may reach a load of a register; `None` if the instruction does not load a spilled word.
     pub(super) fn sources(&self, row: usize, register: usize) -> Option<impl Iterator<Item = &Stored>> {
         Some(self.sources.get(&(row, register))?.iter().map(|&store| &self.stored[store]))
     }
 }
 
-/// Which of the instructions `rows`, in the order of the code, ran last before `row` on some path: control flow is followed
-/// backwards to the first on each.
+/// Returns which of the instructions `rows`, in code order, may be the last executed before `row`. The search follows
+/// control flow backwards to the first match on each path.
 fn reaching(flow: &ControlFlow, rows: &[usize], row: usize) -> Vec<usize> {
     let mut found = BTreeSet::new();
     let mut is_seen = BTreeSet::new();
@@ -101,12 +101,12 @@ fn reaching(flow: &ControlFlow, rows: &[usize], row: usize) -> Vec<usize> {
     found.into_iter().collect()
 }
 
-/// The first register that a store stores: `STL.64 [R1+0x8], R52 (*"SpillRefill"*)`.
+/// Returns a store's first register: `STL.64 [R1+0x8], R52 (*"SpillRefill"*)`.
 fn stored_register(text: &str) -> Option<usize> {
     register(text.split_once("], ")?.1)
 }
 
-/// The first register that a load loads: `LDL.64 R52, [R1+0x8] (*"SpillRefill"*)`.
+/// Returns a load's first register: `LDL.64 R52, [R1+0x8] (*"SpillRefill"*)`.
 fn loaded_register(text: &str) -> Option<usize> {
     let (before, _) = text.split_once(", [")?;
     register(before.rsplit(' ').next()?)

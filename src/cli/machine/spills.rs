@@ -1,5 +1,5 @@
-//! Which values ptxas spills: those that machine code stores in a place of the stack. A value is named by the source line
-//! of the instruction that computes it.
+//! Finds the values that ptxas spills: the values that machine code stores to the stack. A value is identified by the
+//! source line of the instruction that computes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use super::source_lines::SourceLines;
 use super::spill_slots::{SpillSlots, Stored};
 use super::writes::writes;
 
-/// The most copies, stores and loads that are followed to what computes a value, or to what reads it.
+/// Most copies, stores and loads on the way to a value's computation, or to its readers.
 const MOST_STEPS: usize = 32;
 
-/// What a function spills. Nothing where the bits and the disassembler disagree of the function. O(instructions) for each
-/// spilled word.
+/// Returns the spills of a function; none if the decoder and the disassembler disagree on the function. O(instructions)
+/// for each spilled word.
 pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instruction]) -> Spills {
     let Some(flow) = ControlFlow::of_table(table, code) else { return Spills::default() };
     let times = flow.frequencies();
@@ -51,7 +51,7 @@ pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instructio
     Spills { words: words.into_iter().map(word).collect(), fused }
 }
 
-/// Machine code through which values are followed.
+/// Machine code in which values are traced.
 struct Function<'a> {
     table: &'a LifeRanges,
     flow: &'a ControlFlow,
@@ -59,8 +59,8 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// The instructions that compute what a register holds at an instruction, and the registers in which they leave it. Copies,
-    /// stores and loads are followed, so far as that takes few steps.
+    /// Returns the instructions that compute a register's value at an instruction, and their destination registers.
+    /// Copies, stores and loads are followed up to a limit.
     fn computed(&self, row: usize, register: usize) -> BTreeSet<(usize, usize)> {
         let (mut found, mut todo) = (BTreeSet::new(), vec![(row, register)]);
         let mut seen = BTreeSet::from([(row, register)]);
@@ -80,8 +80,8 @@ impl Function<'_> {
         found
     }
 
-    /// The instructions that read what an instruction leaves in a register; copies are followed, so far as that takes few
-    /// steps. Stores of spilled words are none: what they store is read where it is loaded.
+    /// Returns the instructions that read the value that an instruction leaves in a register. Copies are followed up to
+    /// a limit. Stores of spilled words are excluded: their values are read where they are loaded.
     fn read(&self, row: usize, register: usize) -> BTreeSet<usize> {
         let (mut found, mut todo) = (BTreeSet::new(), vec![(row, register)]);
         let mut seen = BTreeSet::from([(row, register)]);
@@ -99,13 +99,13 @@ impl Function<'_> {
     }
 }
 
-/// Whether an instruction computes a product and a sum with it: FFMA, DFMA, HFMA2, ….
+/// Returns whether an instruction is a fused multiply-add: FFMA, DFMA, HFMA2, ….
 fn is_product_and_sum(text: &str) -> bool {
     let mut words = text.split(' ').filter(|word| !word.starts_with('@'));
     words.next().is_some_and(|opcode| opcode.split('.').next().is_some_and(|name| name.contains("FMA")))
 }
 
-/// Which of the words that an instruction writes is in a register, and how many it writes there in a row.
+/// Returns which of an instruction's adjacent destination registers a register is, and the number of these.
 fn part(table: &LifeRanges, row: usize, register: usize) -> (u32, u32) {
     let marks = table.marks(row, Kind::General);
     let is_written = |at: usize| marks.get(at).is_some_and(|mark| mark.is_write());
@@ -114,7 +114,7 @@ fn part(table: &LifeRanges, row: usize, register: usize) -> (u32, u32) {
     (before as u32, (before + 1 + behind) as u32)
 }
 
-/// The registers that an instruction writes and reads, if all that it does is to copy: `MOV R1, R2`.
+/// Returns a copy's destination and source, for instructions such as `MOV R1, R2`.
 fn copied(text: &str) -> Option<[usize; 2]> {
     let (written, source) = text.strip_prefix("MOV ")?.split_once(", ")?;
     Some([register(written)?, register(source)?])
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::machine::drawn_tables::{code_of_texts, of_texts};
 
-    /// A function of these instructions, of which number N has the source line 10 + N.
+    /// Makes a function of these instructions; instruction N has the source line 10 + N.
     fn read(rows: &[(&str, &str)]) -> (LifeRanges, SourceLines, Vec<Instruction>) {
         let line = |(at, (text, _)): (usize, &(&str, &str))| {
             format!("//## File \"k.ptx\", line {}\n/*{:04x}*/ {text} ;\n", 10 + at, at * 16)
@@ -135,13 +135,13 @@ mod tests {
         (of_texts(rows), lines.expect("memory can be read"), code_of_texts(rows))
     }
 
-    /// The words that it spills.
+    /// Returns the spilled words.
     fn of(rows: &[(&str, &str)]) -> Vec<(u32, u32, u32)> {
         let (table, lines, code) = read(rows);
         spills(&table, &lines, &code).words.iter().map(|word| (word.line, word.word, word.of)).collect()
     }
 
-    /// A stored value is the one that was computed last, a part of it where it has several words; copies are followed.
+    /// A stored value is the last computed value, with the word's position if there are several; copies are followed.
     #[test]
     fn what_is_stored() {
         let store = "STL [R1], R3 (*\"SpillRefill\"*)";
@@ -158,7 +158,7 @@ mod tests {
         );
     }
 
-    /// Lines that compute a product and a sum at once are told from others.
+    /// Lines with a fused multiply-add are distinguished from others.
     #[test]
     fn products_and_sums() {
         let found = ["FFMA R0, R1, R2, R3", "@!P0 HFMA2.BF16_V2 R0, R1, R2, R3", "DFMA R0, R2, R4, R6"];
@@ -166,7 +166,8 @@ mod tests {
         assert!(!["FADD R0, R1, R2", "FMUL R0, R1, R2", "IMAD R0, R1, R2, R3"].into_iter().any(is_product_and_sum));
     }
 
-    /// A value costs its stores and loads, each ten times for each loop around it; a load is of the store ahead of it.
+    /// A value's cost counts its stores and loads, each ten times for each loop around it; a load belongs to the store
+    /// before it.
     #[test]
     fn what_spills_move() {
         let (store, load) = ("STL [R1], R3 (*\"SpillRefill\"*)", "LDL R3, [R1] (*\"SpillRefill\"*)");
@@ -185,8 +186,8 @@ mod tests {
         assert_eq!(spills(&table, &lines, &code).words.iter().map(moves).collect::<Vec<_>>(), [(10, 2), (13, 11)]);
     }
 
-    /// Each load tells what reads the value that it brings back, behind copies, too; a load finds the store that ran last on
-    /// the way to it, and what is loaded and stored again is still the same value.
+    /// Each load has the readers of its value, after copies, too. A load finds the store that executes last before it,
+    /// and a value that is loaded and stored again stays the same value.
     #[test]
     fn what_loads_serve() {
         let [store, load] = ["STL [R1], R3 (*\"SpillRefill\"*)", "LDL R3, [R1] (*\"SpillRefill\"*)"];
@@ -212,8 +213,8 @@ mod tests {
         assert_eq!((found.words.len(), found.words[0].line, loads), (1, 10, vec![(10, vec![13]), (10, vec![17])]));
     }
 
-    /// Beside stores with ptxas's mark, others are the program's own. Where no store has it, as before CUDA 13.0, those in
-    /// fixed places are ptxas's.
+    /// If stores have ptxas's mark, stores without a mark are the program's own. If no store has one, as before CUDA
+    /// 13.0, stores at fixed places are ptxas's.
     #[test]
     fn own_stores() {
         let first = [("FADD R3, R0, R0", "v  ^"), ("STL [R1], R3", "   v")];

@@ -1,5 +1,5 @@
-//! What is read of machine code beside what NVIDIA's programs say of it: `cuobjdump -sass`, and `ptxas -v`. Skipped where these are
-//! not there, or with `PTXAS=skip` in the environment.
+//! Compares decoded machine code with the output of NVIDIA's programs: `cuobjdump -sass`, and `ptxas -v`. Skipped if
+//! they are not installed, or with `PTXAS=skip` in the environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,14 @@ use super::{listing, machine_code, reported};
 use crate::ptxas;
 use crate::ptxas_wrapper::cuda;
 
-/// Processors, and the release of PTX that has them.
+/// Processors, and the PTX version that supports them.
 const PROCESSORS: [(u32, &str); 5] = [(75, "8.0"), (80, "8.0"), (90, "8.0"), (100, "8.7"), (120, "8.7")];
 
-/// Of other releases than that of development, these are asked, because each start of the disassembler takes half a second.
+/// Processors tested with other releases than the development version. There are only two, because each start of the
+/// disassembler takes half a second.
 const OF_OTHERS: [u32; 2] = [90, 120];
 
-/// Texts with loops, jumps by a table, arrays, shared memory and many live values.
+/// PTX files with loops, jump tables, arrays, shared memory and many live values.
 const TEXTS: [&str; 4] = [
     "tests/ptx/smith_waterman.ptx",
     "tests/ptx/unrolled_array.ptx",
@@ -25,10 +26,10 @@ const TEXTS: [&str; 4] = [
     "tests/ptx/compared/shuffled_struct.ptx",
 ];
 
-/// With few registers, kernels spill.
+/// With few registers, the kernels spill.
 const OPTIONS: [&[&str]; 2] = [&[], &["-maxrregcount=24"]];
 
-/// The folders of programs: those of development, and of the oldest and the newest release that builds trust, where they are there.
+/// Returns the installed toolkits: the development version, and the oldest and the newest release that builds trust.
 fn folders() -> Vec<PathBuf> {
     let doors = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/doors");
     let others = ["triton-3.5.1/triton/backends/nvidia/bin", "cuda-13.5/nvidia/cu13/bin"].map(|name| doors.join(name));
@@ -38,7 +39,7 @@ fn folders() -> Vec<PathBuf> {
     development.clone().into_iter().chain(others).collect()
 }
 
-/// A text as it is for another processor, if that can have it.
+/// Adapts a PTX file to another processor, if the processor supports it.
 fn for_processor(text: &str, processor: u32, release: &str) -> String {
     let lines = text.lines().map(|line| match line.split_whitespace().next() {
         Some(".version") => format!(".version {release}"),
@@ -48,8 +49,8 @@ fn for_processor(text: &str, processor: u32, release: &str) -> String {
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// Instructions are read as the disassembler prints them, and figures as `ptxas -v` does. Where it says something else of bytes
-/// spilled, it says less.
+/// Instructions are decoded as the disassembler prints them, and figures equal those of `ptxas -v`. If spilled bytes
+/// differ, `-v` reports fewer.
 #[test]
 fn what_is_read_is_what_nvidias_programs_say() {
     let folders = folders();

@@ -1,15 +1,15 @@
-//! Which instructions wrote what a register holds at an instruction.
+//! Finds the instructions that wrote a register's value.
 
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 
-/// The instructions whose write of the register may be what it holds at `row`, in the order of the code: control flow is
-/// followed backwards from there to the first write on each path. A write under a condition does not end a path. None
-/// where no path has a write: it is live where the function begins, as the disassembler sees it. O(instructions).
+/// Returns the instructions whose writes may have made the register's value at `row`, in code order. The search follows
+/// control flow backwards to the first write on each path. A conditional write does not end a path. Empty if no path
+/// has a write: the disassembler then counts the register as live at the function's begin. O(instructions).
 pub(crate) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
     let mark = |row: usize| table.marks(row, kind).get(register).copied().unwrap_or(Mark::Free);
     let mut found = Vec::new();
-    // The part of the first block ahead of the row, and the part behind it, are walked apart.
+    // Instructions of the first block before and after `row` are visited separately.
     let mut is_seen = vec![false; table.len()];
     let mut ends = vec![row];
     while let Some(end) = ends.pop() {
@@ -39,8 +39,8 @@ pub(crate) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: K
     found
 }
 
-/// The write that stands nearest ahead of `row` in the code, else the first behind it: the one that is named where
-/// there are several.
+/// Returns the last write up to `row` in the code, else the first write after it: messages use this write if there are
+/// several.
 pub(crate) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
     let behind = writes.partition_point(|&write| write <= row);
     behind.checked_sub(1).or(Some(0)).and_then(|at| writes.get(at)).copied()
@@ -51,12 +51,13 @@ mod tests {
     use super::*;
     use crate::machine::drawn_tables::{COPIES_IN_A_LOOP, code_of_texts, of_texts};
 
-    /// The writes that reach a register at an instruction.
+    /// Returns the writes that reach a register at an instruction.
     fn of(rows: &[(&str, &str)], row: usize, register: usize) -> Vec<usize> {
         writes(&of_texts(rows), &ControlFlow::of(&code_of_texts(rows)), row, Kind::General, register)
     }
 
-    /// Both ways into a loop count, a write under a condition hides none, and where nothing is held a path ends.
+    /// Both paths into a loop count, a conditional write hides no other write, and a path ends where the register is
+    /// free.
     #[test]
     fn writes_reach_over_control_flow() {
         assert_eq!(of(&COPIES_IN_A_LOOP, 1, 0), [0, 2]);

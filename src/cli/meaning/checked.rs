@@ -1,4 +1,4 @@
-//! A kernel's machine code beside its PTX, and the launches that both run on.
+//! Compares a kernel's machine code with its PTX, on drawn launches.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use nvptx_ra::sass::meaning::Approximation;
 use super::{Meaning, Text};
 use crate::machine::program::{self, Loaded};
 
-/// With fewer instructions of warps for all launches, the plain ones get all of them.
+/// If all launches together may execute fewer warp instructions, there are no launches with extreme values.
 const LEAST_FOR_EXTREMES: u64 = 1_000_000;
 
 /// A kernel with its launches.
@@ -21,7 +21,7 @@ pub(crate) struct Checked<'t> {
     sets: Vec<(Launches, Reference<'t>)>,
 }
 
-/// Machine code that is checked.
+/// Machine code to check.
 #[derive(Clone, Copy)]
 pub(crate) struct Code<'c> {
     pub(crate) machine: &'c Machine,
@@ -36,15 +36,15 @@ pub(crate) struct Counterexample {
     pub(crate) difference: Difference,
     /// The grid and the block.
     pub(crate) shape: [[u32; 3]; 2],
-    /// How many instructions of warps of the PTX ran until it showed.
+    /// Warp instructions of the PTX executed until the difference showed.
     pub(crate) steps: u64,
-    /// The set of launches that it is one of.
+    /// The set of launches that contains it.
     pub(crate) launches: Launches,
     /// The machine instruction that stores the value: `STG.E`.
     pub(crate) instruction: Option<String>,
 }
 
-/// What is said of a kernel, with a difference that two runs show.
+/// A kernel's result, with a difference if two runs show one.
 #[derive(Clone, Debug)]
 pub(crate) struct Compared {
     pub(crate) meaning: Meaning,
@@ -52,16 +52,16 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Nothing can be said, for a reason.
+    /// Returns a result without a comparison, for a reason.
     pub(crate) fn open(reason: impl Into<String>) -> Self {
         Self { meaning: Meaning::NotComparable(reason.into()), counterexample: None }
     }
 }
 
 impl Text {
-    /// A kernel with sets of launches, from some that say how many there are: of one block, as blocks of many kernels race
-    /// with each other on drawn arguments; of several; and, where results are given to the last bit, of infinities, NaN and
-    /// the limits of integers. Each launch runs once, however many codes are compared with it.
+    /// Makes the sets of launches of a kernel from `launches`: with one block, because several blocks of many kernels
+    /// have races on drawn arguments; with several blocks; and, if results are exact to the last bit, with infinities,
+    /// NaN and the limits of integers. Each launch runs once, for any number of codes to compare.
     pub(crate) fn checked(&self, kernel: &str, launches: &Launches) -> Checked<'_> {
         let drawn = self.as_assembled(launches);
         let all = drawn.most_steps_in_all;
@@ -80,7 +80,7 @@ impl Text {
         self.with(kernel, &sets)
     }
 
-    /// A kernel with these launches alone.
+    /// Makes a kernel with only these launches.
     pub(crate) fn alone(&self, kernel: &str, launches: &Launches) -> Checked<'_> {
         self.with(kernel, &[self.as_assembled(launches)])
     }
@@ -96,13 +96,13 @@ impl Text {
 }
 
 impl Code<'_> {
-    /// The instruction of a kernel with a number, from 1 on, as it is printed.
+    /// Returns the mnemonic of a kernel's instruction by its number, counted from 1.
     fn mnemonic(&self, kernel: &str, number: u32) -> Option<String> {
         let function = self.machine.code.iter().find(|function| function.name == kernel)?;
         Some(function.instructions.get(number.checked_sub(1)? as usize)?.mnemonic.to_string())
     }
 
-    /// The same with approximate functions that are off in each direction.
+    /// Returns the same code with approximate functions that are off in each direction.
     fn others(&self) -> Result<Vec<Loaded>, Error> {
         let ways = [Approximation::Lowest, Approximation::Highest, Approximation::Drawn(1)];
         ways.into_iter().map(|way| program::program(self.cubin, "the cubin", way)).collect()
@@ -110,12 +110,12 @@ impl Code<'_> {
 }
 
 impl Checked<'_> {
-    /// Compares the kernel with its machine code, within the instructions that its launches may run for one code.
+    /// Compares the kernel with its machine code, within the bound of executed instructions for one code.
     ///
     /// # Errors
-    /// Those of the disassembler.
+    /// The disassembler fails.
     pub(crate) fn compare(&mut self, code: Code<'_>) -> Result<Compared, Error> {
-        // Code that does not wait for what it needs does what the interpreter, which waits, cannot see.
+        // The interpreter always waits, so it cannot show the effect of a missing wait.
         if let Some(hazard) = code.machine.hazards(&self.kernel).iter().find(|hazard| Finding::is_certain(hazard)) {
             let meaning = Meaning::Different(format!("the machine code does not wait: {hazard}"));
             return Ok(Compared { meaning, counterexample: None });
@@ -157,7 +157,7 @@ impl Checked<'_> {
     }
 }
 
-/// Why nothing can be said of the first launch of which nothing can.
+/// Returns the reason why the first incomparable launch cannot be compared.
 fn why_not(comparison: &Comparison) -> Option<String> {
     comparison.launches.iter().find_map(|launched| match &launched.verdict {
         Verdict::NotComparable { program, reason } => Some(format!("{}: {}", SIDES[*program % 2], named(reason))),
@@ -165,7 +165,7 @@ fn why_not(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// The two sides, as people call them, and as a comparison does.
+/// Names of the two sides, in a comparison's order.
 const SIDES: [&str; 2] = ["the PTX", "the machine code"];
 const PROGRAMS: [&str; 2] = ["the first program", "the second program"];
 
@@ -174,7 +174,7 @@ fn named(text: &str) -> String {
 }
 
 impl Counterexample {
-    /// The difference in a sentence, with the launch that shows it.
+    /// Describes the difference in a sentence, with its launch.
     pub(crate) fn text(&self) -> String {
         let Self { difference, shape, instruction, .. } = self;
         let mut text = String::new();
@@ -201,7 +201,7 @@ impl Counterexample {
             }
             Differing::End { endless, reason, steps } => {
                 let (endless, other) = (SIDES[*endless % 2], SIDES[(endless + 1) % 2]);
-                _ = write!(text, "{endless} does not end: {reason}; {other} ends after {steps} instructions of warps");
+                _ = write!(text, "{endless} does not end: {reason}; {other} ends after {steps} warp instructions");
             }
         }
         let [grid, block] = shape.map(|sizes| sizes.map(|size| size.to_string()).join(","));

@@ -1,6 +1,6 @@
-//! Whether machine code computes what its PTX says: both run on the CPU, on the same drawn launches.
+//! Checks whether machine code computes what its PTX specifies: both run on the CPU, on the same drawn launches.
 //!
-//! * [`text`]: the PTX with all results that it allows; [`checked`]: a kernel's machine code beside it, and their launches.
+//! * [`text`]: the PTX with all results that it allows; [`checked`]: compares a kernel's machine code with it.
 
 mod checked;
 mod text;
@@ -13,25 +13,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::interrupt::is_interrupted;
 
-/// Launches with parameters near the ends of their types, where machine code is compared.
+/// Launches with parameters near the limits of their types, for comparisons of machine code.
 pub(crate) const AT_LIMITS: u32 = 6;
 
-/// The part of all instructions that one launch may have at most, so that others with smaller sizes may follow.
+/// One launch may have at most this fraction of all instructions, so that others with smaller sizes may follow.
 const OF_A_LAUNCH: u64 = 3;
 
-/// What is said of a kernel's machine code beside its PTX.
+/// Result of comparing a kernel's machine code with its PTX.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Meaning {
-    /// Both store the same in so many launches. Of the PTX's statements, so many ran, and there are so many.
+    /// Both store the same in `launches` launches. `statements` are the executed statements of the PTX, and all its
+    /// statements.
     Same { launches: usize, statements: [usize; 2] },
-    /// The machine code does something else: where, and what.
+    /// The machine code computes something else: where, and what.
     Different(String),
-    /// Nothing can be said, for this reason.
+    /// No comparison is possible, for this reason.
     NotComparable(String),
 }
 
 impl Meaning {
-    /// It in a word.
+    /// Returns the result in a word.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Same { .. } => "same",
@@ -48,7 +49,7 @@ impl Meaning {
         !matches!(self, Self::NotComparable(_))
     }
 
-    /// Where it differs, or why nothing can be said; empty where both are the same.
+    /// Returns the difference, or the reason why there is no comparison; empty if both are the same.
     pub(crate) fn reason(&self) -> &str {
         match self {
             Self::Same { .. } => "",
@@ -57,7 +58,7 @@ impl Meaning {
     }
 }
 
-/// It in a line.
+/// Formats the result in a line.
 impl std::fmt::Display for Meaning {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -70,7 +71,7 @@ impl std::fmt::Display for Meaning {
     }
 }
 
-/// Launches of which the PTX and the machine code together run no more than so many instructions of warps.
+/// Returns launches in which the PTX and the machine code together execute at most `steps` warp instructions.
 pub(crate) fn launches(steps: u64) -> Launches {
     let default = Launches::default();
     Launches {
@@ -82,7 +83,7 @@ pub(crate) fn launches(steps: u64) -> Launches {
     }
 }
 
-/// Whether options of ptxas leave it to fuse products and sums.
+/// Returns whether ptxas's options allow the fusion of products and sums.
 pub(crate) fn fuses<S: AsRef<str>>(options: &[S]) -> bool {
     let words: Vec<&str> = options.iter().flat_map(|word| word.as_ref().split(['=', ' '])).collect();
     !words.windows(2).any(|pair| matches!(pair[0], "-fmad" | "--fmad") && pair[1] == "false")
@@ -92,7 +93,7 @@ pub(crate) fn fuses<S: AsRef<str>>(options: &[S]) -> bool {
 mod tests {
     use super::*;
 
-    /// One equal launch makes a kernel the same, and it is told in a line.
+    /// One equal launch suffices for the result "same", and the result is formatted in a line.
     #[test]
     fn told() {
         let same = Meaning::Same { launches: 1, statements: [3, 4] };
@@ -102,7 +103,7 @@ mod tests {
         assert!(!open.is_comparable() && !open.is_different());
     }
 
-    /// The option is found in either spelling.
+    /// Both spellings of the option are recognised.
     #[test]
     fn what_is_fused() {
         assert!(fuses(&["-O3"]) && fuses(&["-fmad=true"]) && fuses::<&str>(&[]));

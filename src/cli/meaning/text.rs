@@ -1,4 +1,4 @@
-//! A text of PTX with all results that it allows.
+//! A PTX module with all results that it allows.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use nvptx_ra::emulate::{Program, all_fused, approximates};
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 
-/// A text of PTX.
+/// A PTX module.
 pub(crate) struct Text {
     pub(crate) program: Arc<Program>,
     bytes: Vec<u8>,
-    /// The same with products fused, once a difference asks for it.
+    /// The same with products fused, computed when a difference requires it.
     fused: OnceCell<Vec<Program>>,
-    /// Some results are given up to an error only.
+    /// Whether some results are only specified up to an error.
     pub(super) approximates: bool,
-    /// The processor that the text names.
+    /// The processor in the PTX.
     pub(crate) cpu: String,
 }
 
@@ -34,7 +34,7 @@ impl Text {
         }
     }
 
-    /// The programs that the text may be, too: with its products fused.
+    /// Returns the other valid readings of the PTX: with its products fused.
     pub(super) fn fused(&self) -> Result<&[Program], Error> {
         if let Some(fused) = self.fused.get() {
             return Ok(fused);

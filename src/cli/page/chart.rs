@@ -1,36 +1,36 @@
-//! What charts are made of: scales, paths and ticks.
+//! Parts of charts: scales, paths and ticks.
 
 use std::fmt::Write as _;
 
-/// A straight scale from numbers to pixels.
+/// A linear scale from numbers to pixels.
 #[derive(Clone, Copy)]
 pub(crate) struct Scale {
-    /// Where 0 is.
+    /// The pixel of 0.
     pub(crate) origin: f64,
-    /// Pixels for 1; negative where numbers grow upwards.
+    /// Pixels for 1; negative if numbers grow upwards.
     pub(crate) pixels: f64,
 }
 
 impl Scale {
-    /// From `origin` for 0 to `end` for `most`, which is taken as 1 at least.
+    /// Makes a scale from `origin` for 0 to `end` for `most`, which is at least 1.
     pub(crate) fn new(origin: f64, end: f64, most: u32) -> Self {
         Self { origin, pixels: (end - origin) / f64::from(most.max(1)) }
     }
 
-    /// The pixel of a number.
+    /// Returns the pixel of a number.
     pub(crate) fn at(self, number: impl Into<f64>) -> f64 {
         self.origin + number.into() * self.pixels
     }
 }
 
-/// A pixel as text, to a tenth.
+/// Formats a pixel, to a tenth.
 pub(crate) fn px(pixel: f64) -> String {
     let text = format!("{pixel:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// The area below a curve of steps, each `stride` wide but for the last, which ends at `end`. Steps of one height are
-/// one line.
+/// Returns the area below a curve of steps, each `stride` wide except the last, which ends at `end`. Adjacent steps of
+/// equal height are one line.
 pub(crate) fn area(heights: &[u32], stride: u32, end: u32, x: Scale, y: Scale) -> String {
     let mut path = format!("M{} {}", px(x.at(0)), px(y.at(0)));
     let mut height = 0;
@@ -44,7 +44,7 @@ pub(crate) fn area(heights: &[u32], stride: u32, end: u32, x: Scale, y: Scale) -
     path
 }
 
-/// Round numbers from 0 on, at most about `wanted` of them, the last not above `most`.
+/// Returns round numbers from 0, about `wanted` at most, the last at most `most`.
 pub(crate) fn ticks(most: u32, wanted: u32) -> Vec<u32> {
     let least = most.div_ceil(wanted.max(1)).max(1);
     let power = 10u32.pow(least.ilog10());
@@ -56,7 +56,7 @@ pub(crate) fn ticks(most: u32, wanted: u32) -> Vec<u32> {
 mod tests {
     use super::{Scale, area, ticks};
 
-    /// Ticks are round, begin at 0 and stay below the end.
+    /// Ticks are round, begin at 0 and do not exceed the end.
     #[test]
     fn ticks_are_round() {
         assert_eq!(ticks(0, 5), [0]);
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(ticks(255, 8), [0, 50, 100, 150, 200, 250]);
     }
 
-    /// An area begins and ends on its base, and equal steps are one.
+    /// An area begins and ends on its base, and equal steps are merged.
     #[test]
     fn areas_are_closed() {
         let (x, y) = (Scale::new(10.0, 20.0, 10), Scale::new(100.0, 0.0, 10));

@@ -1,17 +1,17 @@
-//! Pages for a browser: one file without scripts that loads nothing, light or dark as the browser wants it.
+//! Pages for a browser: one file without scripts that loads nothing, in the browser's light or dark mode.
 //!
-//! Every text goes through maud, which escapes it: names of kernels and lines of source are whatever somebody wrote.
+//! Every text goes through maud, which escapes it: names of kernels and lines of source may contain anything.
 
 pub(crate) mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Pages with more kernels show only one of them; a click opens the others.
+/// A page with more kernels shows one of them open; a click opens the others.
 pub(crate) const ALL_SHOWN: usize = 3;
 
-/// A page of its own: what it says at its head, and the rest.
+/// Returns a complete page: its header and the rest.
 pub(crate) fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
-    // Nothing is loaded and nothing is run, and the browser sees to it.
+    // The browser enforces that nothing is loaded and nothing is run.
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     let page = html! {
         (DOCTYPE)
@@ -36,7 +36,7 @@ pub(crate) fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
     page.into_string() + "\n"
 }
 
-/// A page is one file that runs and loads nothing, and says so to the browser.
+/// Asserts that a page is one file that neither runs nor loads anything, with a policy for the browser.
 #[cfg(test)]
 pub(crate) fn assert_loads_nothing(page: &str) {
     assert!(!page.contains("<script") && page.matches("<style").count() == 1);
@@ -46,28 +46,28 @@ pub(crate) fn assert_loads_nothing(page: &str) {
     }
 }
 
-/// What a colour or line of a chart means. It stays on one line with its mark.
+/// Returns a legend's entry. It stays on one line with its mark.
 pub(crate) fn key(class: &str, text: &str) -> Markup {
     html! { span.entry { span.key.(class) {} (text) } }
 }
 
-/// What is said of a curve along code whose steps are so many instructions wide.
+/// Returns a caption's suffix for a curve whose steps are `stride` instructions wide.
 pub(crate) fn most_of(stride: u32) -> String {
     if stride > 1 { format!(", the most of each {stride} instructions") } else { String::new() }
 }
 
-/// A part of a whole, as a bar.
+/// Shows a part of a whole as a bar.
 pub(crate) fn bar(part: u32, whole: u32) -> Markup {
     let percent = u64::from(part) * 100 / u64::from(whole.max(1));
     html! { div.bar { div style=(format!("width:{percent}%")) {} } }
 }
 
-/// A number of things, with their name: "1 kernel", "2 kernels".
+/// Formats a number of things: "1 kernel", "2 kernels".
 pub(crate) fn counted(number: usize, name: &str) -> String {
     format!("{} {name}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

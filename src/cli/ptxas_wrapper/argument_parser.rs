@@ -1,8 +1,8 @@
-//! How ptxas reads its arguments: which are options, which are values of options, and which are inputs.
+//! Parses ptxas's arguments into options, values of options, and inputs.
 //!
-//! Long names stand behind two dashes and short ones behind one. A value follows `=` or is the next argument, whatever
-//! that looks like. `-O3` and `-m64` join a number. Files of options stand for the words that they hold, at their place.
-//! Whether an option that is in no table takes a value, ptxas says.
+//! Long names follow two dashes and short names one dash. A value follows `=` or is the next argument, whatever the
+//! argument looks like. `-O3` and `-m64` join the name with a number. An options file is replaced by its arguments, at
+//! its position. ptxas itself is asked whether an option that is in no table takes a value.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::options::{OptionValue, Row, by_word};
 /// One part of an invocation.
 #[derive(Clone, Debug)]
 pub(super) enum ParsedArgument {
-    /// An option, with its value where it takes one, and the arguments that say it.
+    /// An option, its value if it takes one, and the arguments that spell it.
     Option { row: &'static Row, value: Option<String>, spelling: Vec<String> },
     /// An option that is in no table, by its name with the dashes.
     Unknown { name: String, value: Option<String>, spelling: Vec<String> },
@@ -19,22 +19,22 @@ pub(super) enum ParsedArgument {
     Input(String),
 }
 
-/// Why arguments cannot be read. ptxas gets them and says what it has to say.
+/// Reason why arguments cannot be read. ptxas gets these arguments unchanged and reports the error itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnreadableArguments(pub String);
 
-/// Where answers are found that are not in the arguments.
+/// Sources of information that is not in the arguments.
 #[derive(Clone, Copy)]
 pub(super) struct ArgumentSources<'a> {
     /// Reads a file.
     pub(super) open: &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>,
-    /// Whether there is a file of a name.
+    /// Returns whether a file of a name exists.
     pub(super) exists: &'a dyn Fn(&str) -> bool,
-    /// Whether ptxas takes a value for an option that is in no table; `None` where it knows no such option.
+    /// Returns whether ptxas takes a value for an option that is in no table; `None` if ptxas does not know the option.
     pub(super) takes_value: &'a dyn Fn(&str) -> Option<bool>,
 }
 
-/// Reads arguments.
+/// Parses arguments.
 pub(super) fn read(
     arguments: &[String],
     sources: ArgumentSources<'_>,
@@ -42,7 +42,7 @@ pub(super) fn read(
     let mut parsed = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        // A lone dash is the standard input.
+        // A single dash is the standard input.
         if !argument.starts_with('-') || argument == "-" {
             parsed.push(ParsedArgument::Input(argument.clone()));
             continue;
@@ -86,14 +86,15 @@ pub(super) fn read(
     Ok(parsed)
 }
 
-/// The option and the number of `-O3` and `-m64`.
+/// Returns the option and the number of `-O3` and `-m64`.
 fn joined(argument: &str) -> Option<(&'static Row, &str)> {
     let (name, number) = argument.split_at_checked(2)?;
     let row = by_word(name).filter(|row| matches!(row.takes, OptionValue::Number | OptionValue::JoinedNumber))?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some((row, number))
 }
 
-/// The values of a list. Names of files and functions alone: ptxas has quotation marks and escapes for what is odder.
+/// Splits a list into its values. Only names of files and functions are accepted: ptxas has quotation marks and escapes
+/// for other values.
 pub(super) fn list(value: &str) -> Result<Vec<String>, UnreadableArguments> {
     let is_plain = |c: char| c.is_alphanumeric() || "_$%./-+@~:,".contains(c);
     if !value.chars().all(is_plain) {
@@ -102,10 +103,10 @@ pub(super) fn list(value: &str) -> Result<Vec<String>, UnreadableArguments> {
     Ok(value.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }
 
-/// Files of options in files of options; ptxas has a limit too.
+/// Maximum nesting depth of options files; ptxas has a limit too.
 const DEEPEST: usize = 4;
 
-/// Puts in the place of each `--options-file` what its files say.
+/// Replaces each `--options-file` by the contents of its files.
 pub(super) fn expand(
     parsed: Vec<ParsedArgument>,
     is_file: &dyn Fn(&Row) -> bool,
@@ -117,13 +118,13 @@ pub(super) fn expand(
         match &argument {
             ParsedArgument::Option { row, value: Some(value), .. } if is_file(row) => {
                 if depth == DEEPEST {
-                    return Err(UnreadableArguments("files of options name each other".into()));
+                    return Err(UnreadableArguments("options files include each other".into()));
                 }
                 for name in list(value)? {
                     let bytes = (sources.open)(Path::new(&name))
                         .map_err(|error| UnreadableArguments(format!("{name}: {error}")))?;
                     let text =
-                        String::from_utf8(bytes).map_err(|_| UnreadableArguments(format!("{name} is no text")))?;
+                        String::from_utf8(bytes).map_err(|_| UnreadableArguments(format!("{name} is not UTF-8")))?;
                     expanded.extend(expand(read(&split(&text)?, sources)?, is_file, sources, depth + 1)?);
                 }
             }
@@ -133,8 +134,8 @@ pub(super) fn expand(
     Ok(expanded)
 }
 
-/// The arguments in a file of options: white space separates them, quotation marks keep it, and a backslash keeps the
-/// next character. Apostrophes and hashes are letters.
+/// Splits an options file into arguments: white space separates them, quotation marks preserve white space, and a
+/// backslash preserves the next character. Apostrophes and hashes are ordinary letters.
 fn split(text: &str) -> Result<Vec<String>, UnreadableArguments> {
     let mut arguments = Vec::new();
     let mut argument: Option<String> = None;
@@ -147,7 +148,7 @@ fn split(text: &str) -> Result<Vec<String>, UnreadableArguments> {
                 argument.get_or_insert_default();
             }
             '\\' if is_quoted => {
-                return Err(UnreadableArguments("a file of options has a backslash between quotation marks".into()));
+                return Err(UnreadableArguments("an options file has a backslash between quotation marks".into()));
             }
             '\\' => argument.get_or_insert_default().extend(letters.next()),
             _ if letter.is_whitespace() && !is_quoted => arguments.extend(argument.take()),
@@ -155,7 +156,7 @@ fn split(text: &str) -> Result<Vec<String>, UnreadableArguments> {
         }
     }
     if is_quoted {
-        return Err(UnreadableArguments("a file of options ends between quotation marks".into()));
+        return Err(UnreadableArguments("an options file ends between quotation marks".into()));
     }
     arguments.extend(argument);
     Ok(arguments)
@@ -184,7 +185,7 @@ mod tests {
         Ok(parsed.iter().map(one).collect::<Vec<_>>().join(" "))
     }
 
-    /// Each form that ptxas takes is read, and each that it refuses is left to it.
+    /// Each form that ptxas accepts is parsed, and each form that ptxas refuses is left to ptxas.
     #[test]
     fn forms_of_options() {
         let good = [
@@ -223,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Arguments of files of options are cut as ptxas cuts them.
+    /// Options files are split as ptxas splits them.
     #[test]
     fn files_of_options() {
         let cut = |text: &str| split(text).map_err(|unread| unread.0);
@@ -234,7 +235,7 @@ mod tests {
         assert!(cut("\"a\\\"").is_err() && cut("\"a").is_err());
     }
 
-    /// Lists are cut at commas; what needs quotation marks is left to ptxas.
+    /// Lists are split at commas; values that need quotation marks are left to ptxas.
     #[test]
     fn lists() {
         assert_eq!(list("ka,,kb,").expect("two names"), ["ka", "kb"]);

@@ -1,4 +1,4 @@
-//! ptxas on another text, with the invocation's own options.
+//! Runs ptxas on another PTX module with the invocation's own options.
 
 use std::fs;
 use std::process::Stdio;
@@ -11,16 +11,17 @@ use super::real_ptxas::RealPtxas;
 use crate::ptxas::Folder;
 use crate::ptxas_run::{Assembled, Failure};
 
-/// The runs of ptxas that an invocation has.
+/// How many runs of ptxas an invocation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// This one alone: options that tell of one run tell of this one.
+    /// This run only: options that concern one run, such as a trace of times, apply to it.
     One,
-    /// Another one, on the unchanged text, and those of a search.
+    /// Another run on the stock PTX, and the runs of a search.
     Several,
 }
 
-/// Assembles a text as the invocation's own would be. Neither its output nor its streams are touched.
+/// Assembles PTX as the invocation would assemble its own. Neither the output file nor the standard streams are
+/// touched.
 pub(super) fn assemble(invocation: &Invocation, ptxas: &RealPtxas, ptx: &[u8], runs: Runs) -> Result<Assembled, Error> {
     let folder = Folder::new("ptxas")?;
     let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));
@@ -32,7 +33,7 @@ pub(super) fn assemble(invocation: &Invocation, ptxas: &RealPtxas, ptx: &[u8], r
     let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&ptxas.path, &error))?;
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();
     if let Some(failure) = Failure::of(done.status, &messages) {
-        return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));
+        return Err(Error::pass(failure.about("the result"), "the unchanged result stays"));
     }
     let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
     let named = |problem: String| Error::pass(problem, "the unchanged result stays");

@@ -1,4 +1,5 @@
-//! One invocation whose kernels may get better: what is known of its text, else ptxas on the text as it is and a search.
+//! One invocation whose kernels may improve: replays a known result of its PTX, or runs ptxas on the stock PTX and then
+//! a search.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -18,9 +19,9 @@ use crate::kernel_names::readable;
 use crate::ptxas_run::crash;
 use crate::{interrupt, output};
 
-/// Does what ptxas would do, or better.
+/// Delivers ptxas's result, or a better result.
 pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
-    // Reading the text takes time, also where the cache has the answer.
+    // Parsing the PTX takes time, even if the cache has the result. It is only done for the log.
     if !matches!(task.settings.log, Log::Nowhere) {
         guarded(task, STAYS, || {
             log_unread(task);
@@ -29,11 +30,11 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     }
     let profile = task.profile.as_deref();
     if profile.is_some_and(profiles::says_nothing) {
-        task.settings.note("nothing is better, by the profile of the text");
+        task.settings.note("no variant is better, by the profile of the file");
         return as_it_is(task);
     }
     if !task.may_get_better() && task.settings.record.is_none() {
-        task.settings.note(&format!("ptxas runs alone: {}, and the text has no profile", task.settings.why_not()));
+        task.settings.note(&format!("ptxas runs alone: {}, and the file has no profile", task.settings.why_not()));
         return as_it_is(task);
     }
     let place = task.place.as_ref().filter(|_| task.may_get_better());
@@ -86,11 +87,11 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     Ok(end(&stock_result))
 }
 
-/// ptxas on the text as it is.
+/// Runs ptxas on the stock PTX.
 fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
     let known = if task.settings.check { check::known(task, "") } else { None };
     let is_checked = !task.settings.check || known.is_some();
-    // The standard input was read already.
+    // The standard input is already read, so ptxas cannot read it.
     if is_checked && task.input.source != Source::StandardInput {
         known.iter().for_each(|known| check::say(task, known));
         return Err(task.ptxas.become_it(&task.invocation.arguments));
@@ -101,7 +102,7 @@ fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
     Ok(end(&stock_result))
 }
 
-/// Compares what is delivered with the text, where the user asks for it. A ptxas that failed has delivered nothing.
+/// Compares the delivered code with the PTX, if the user asks for it. A ptxas that failed has delivered no code.
 fn check_it(task: &Task<'_>, made_by: &str, cubin: &[u8]) {
     if task.settings.check && !cubin.is_empty() && !interrupt::is_interrupted() {
         let checked = guarded(task, "not checked", || check::of(task, made_by, cubin));
@@ -113,7 +114,7 @@ fn end(stock_result: &StockResult) -> ExitCode {
     if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(stock_result.status) }
 }
 
-/// Notes a text for a later search, where the user asks for it and there is something to search.
+/// Records the PTX for a later search, if the user asks for it and the PTX has kernels to search.
 fn record(task: &Task<'_>, stock_result: &StockResult) {
     let Some(folder) = task.settings.record.as_deref().filter(|_| stock_result.status.success()) else { return };
     guarded(task, STAYS, || {
@@ -130,26 +131,28 @@ fn record(task: &Task<'_>, stock_result: &StockResult) {
     });
 }
 
-/// Says of the kernels that stay as they are what the search has said of them. An earlier version has not kept that.
+/// Logs for each kernel that stays stock the reason that the search found. Entries of earlier versions have no reasons.
 fn say_left(task: &Task<'_>, entry: &Entry) {
     if entry.choice.is_none() && entry.left.is_empty() {
-        task.settings.note("nothing is better, by the cache");
+        task.settings.note("no variant is better, by the cache");
     }
     entry.left.iter().for_each(|left| task.settings.note(&format!("{}; by the cache", line_of(left))));
 }
 
-/// Names the functions that are not read in the log. A text that cannot be cut is not searched, and the log says so then.
+/// Logs the functions that cannot be parsed. Nothing is logged here for a module that cannot be split into functions:
+/// the search refuses such a module and logs the reason.
 fn log_unread(task: &Task<'_>) {
     let unread = Module::read(&task.input.name(), &task.input.text).map(|module| module.unread());
     unread.unwrap_or_default().iter().for_each(|unread| task.settings.note(&unread.to_string()));
 }
 
-/// What is said of work that has failed.
+/// Log line for work that failed.
 const STAYS: &str = "the unchanged result stays";
 
-/// What comes of work that may fail in any way: the log has why, behind `otherwise`.
+/// Runs work that may fail in any way, panics included. On failure, logs the reason after `otherwise` and returns
+/// `None`.
 fn guarded<T>(task: &Task<'_>, otherwise: &str, work: impl FnOnce() -> Result<Option<T>, Error>) -> Option<T> {
-    // A panic is told by the log alone: a compiler's messages are ptxas's.
+    // A panic is reported by the log only: ptxas's standard error belongs to the compiler.
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(work));
     let _ = std::panic::take_hook();
@@ -162,7 +165,7 @@ fn guarded<T>(task: &Task<'_>, otherwise: &str, work: impl FnOnce() -> Result<Op
     None
 }
 
-/// Puts a cubin where the invocation wants it. The result, where that was done.
+/// Writes a cubin to the invocation's output. Returns the result if this succeeded.
 fn put_in_place(task: &Task<'_>, improved: Improved) -> Option<Improved> {
     if interrupt::is_interrupted() {
         return None;

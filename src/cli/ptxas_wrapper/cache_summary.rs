@@ -1,4 +1,4 @@
-//! `nvptx-ra cache`: the searches whose results are in the cache, what they have gained, and how long they took.
+//! `nvptx-ra cache`: lists the searches whose results are in the cache, with their gains and durations.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::kernel_names;
 use crate::page::{counted, grouped};
 use crate::tune::request::{ChangedKernel, KernelCost};
 
-/// Show what the cache holds: the kernels that builds have searched, what was gained, and how long that took
+/// Show the contents of the cache: the kernels that builds have searched, the gains, and the durations
 ///
-/// The cache is that of the program in ptxas's place. NVPTX_RA_CACHE names its folder.
+/// The cache is the ptxas wrapper's. NVPTX_RA_CACHE sets its folder.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -28,12 +28,12 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Default, clap::Subcommand)]
 enum Command {
-    /// The kernels of all texts, those of the last build at the end; the same without a command
+    /// List the kernels of all PTX files, the last build's at the end (default)
     #[default]
     List,
     /// Remove all entries
     Clear,
-    /// How much space the entries take
+    /// Show the size of the entries
     Size,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     crate::print_text(&(json + "\n"))
 }
 
-/// The space that the cache takes.
+/// Size of the cache.
 struct CacheSize<'a> {
     folder: &'a Path,
     entries: usize,
@@ -84,10 +84,10 @@ impl CacheSize<'_> {
     }
 }
 
-/// The columns of the table ahead of the last.
+/// The table's columns except the last.
 const TITLES: [&str; 6] = ["kernel", "processor", "file", "bytes spilled", "warps", "instructions"];
 
-/// A row for each kernel, and what all searches have gained.
+/// Formats a row for each kernel, and the sum of the gains.
 fn list(entries: &[Entry], size: &CacheSize<'_>) -> String {
     let mut rows: Vec<([String; 6], &str)> = Vec::new();
     for entry in entries {
@@ -121,7 +121,7 @@ fn list(entries: &[Entry], size: &CacheSize<'_>) -> String {
         text,
         "{} searched{}: {} better, {} with more warps; {stored} → {now} bytes spilled; {:.1} s of searches",
         counted(gain.kernels - gain.known, "kernel"),
-        if gain.known > 0 { format!(", {} known by their texts", gain.known) } else { String::new() },
+        if gain.known > 0 { format!(", {} known from earlier searches", gain.known) } else { String::new() },
         gain.better,
         gain.more_warps,
         gain.milliseconds as f64 / 1000.0,
@@ -129,8 +129,8 @@ fn list(entries: &[Entry], size: &CacheSize<'_>) -> String {
     if gain.nameless > 0 {
         _ = writeln!(
             text,
-            "{} of an earlier version, which has not kept names of kernels",
-            counted(gain.nameless, "text")
+            "{} of an earlier version, which did not store names of kernels",
+            counted(gain.nameless, "file")
         );
     }
     text + &size.text()
@@ -154,7 +154,7 @@ fn bytes(cost: &KernelCost) -> u64 {
     u64::from(cost.spill_store_bytes) + u64::from(cost.spill_load_bytes)
 }
 
-/// Figures before and after, where they differ.
+/// Formats the figures before and after, if they differ.
 fn gains(change: &ChangedKernel) -> [String; 3] {
     let of = |before: u64, after: u64| {
         if before == after { grouped(before) } else { format!("{} → {}", grouped(before), grouped(after)) }
@@ -171,18 +171,19 @@ fn figures(cost: &KernelCost) -> [String; 3] {
     [bytes(cost), cost.warps.into(), cost.instructions.into()].map(grouped)
 }
 
-/// What all searches have gained.
+/// The sum of the gains of all searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Gain {
-    /// Kernels that were searched, for their texts or for others that have them, too; and how many for others.
+    /// Kernels that were searched, for their own PTX file or for another file that contains them; and the number found
+    /// for another file.
     kernels: usize,
     known: usize,
     better: usize,
     more_warps: usize,
-    /// Bytes spilled by the kernels that were searched, before and after.
+    /// Bytes spilled by the searched kernels, before and after.
     bytes: [u64; 2],
     milliseconds: u64,
-    /// Texts without the names of their kernels.
+    /// PTX files whose kernels' names are not stored.
     nameless: usize,
 }
 
@@ -201,7 +202,7 @@ impl Gain {
                 gain.bytes[0] += before;
                 gain.bytes[1] += after;
             }
-            // Kernels that are known stand among those.
+            // `left` and `changes` contain the known kernels, too.
             gain.known += entry.known;
             gain.milliseconds += entry.milliseconds;
             gain.nameless += usize::from(changes.is_empty() && entry.left.is_empty() && entry.file.is_empty());
@@ -221,7 +222,7 @@ mod tests {
         KernelCost { spill_store_bytes: bytes, spill_load_bytes: bytes, registers: 64, warps, instructions: 1500 }
     }
 
-    /// What an earlier version has written: a text whose kernels are not named.
+    /// An entry of an earlier version, without the names of its kernels.
     const OLD: &str = r#"{"messages": "", "choice": null}"#;
 
     fn entries() -> Vec<Entry> {
@@ -252,7 +253,7 @@ mod tests {
         vec![serde_json::from_str(OLD).expect("it is still read"), new]
     }
 
-    /// Each kernel has a row, and the sums are those of the kernels that were searched.
+    /// Each kernel has a row, and the sums count the searched kernels.
     #[test]
     fn rows_and_sums() {
         let size = CacheSize { folder: Path::new("/c"), entries: 2, bytes: 8192 };
@@ -263,16 +264,16 @@ mod tests {
             kept    sm_90      a.ptx  16             32       1,500         no better\n\
             kept    sm_90      a.ptx                                        no better\n\
             \n\
-            1 kernel searched, 1 known by their texts: 1 better, 1 with more warps; 216 → 16 bytes spilled; 2.5 s of searches\n\
-            1 text of an earlier version, which has not kept names of kernels\n\
+            1 kernel searched, 1 known from earlier searches: 1 better, 1 with more warps; 216 → 16 bytes spilled; 2.5 s of searches\n\
+            1 file of an earlier version, which did not store names of kernels\n\
             /c: 2 files, 8,192 of at most 1,073,741,824 bytes\n";
         assert_eq!(text, expected);
         let json = list_as_json(&entries(), &size);
         assert_eq!(json["texts"][1]["better"][0]["after"]["warps"], 36);
     }
 
-    /// Entries of all forms are counted and removed; those of searches are listed, the last that was used at the end, and a
-    /// damaged one is none.
+    /// Entries of all forms are counted and removed. Entries of searches are listed, the last used at the end; a
+    /// damaged entry is skipped.
     #[test]
     fn entries_of_a_cache() {
         let parent = tempfile::tempdir().expect("there is space");

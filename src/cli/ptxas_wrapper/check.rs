@@ -1,7 +1,7 @@
-//! `NVPTX_RA_CHECK`: the machine code that a build gets beside the PTX that the build gave, both run on the CPU.
+//! `NVPTX_RA_CHECK`: runs the delivered machine code and the build's PTX on the CPU and compares their results.
 //!
-//! It comes last: the result is in its place, and nothing here changes it or the exit status. Each text is compared once
-//! with what is delivered for it.
+//! The check comes last: the result is in place, and the check changes neither the result nor the exit status. Each PTX
+//! module is compared once with each code that is delivered for it.
 
 use std::path::{Path, PathBuf};
 
@@ -24,10 +24,10 @@ use crate::ninja::quoted;
 use crate::tune::agreement::MICROSECONDS_OF_A_STEP;
 use crate::{compare, dynamic_shared, output, private_folder};
 
-/// What a comparison may take, in times of what ptxas takes for the text.
+/// CPU time that a comparison may use, as a multiple of ptxas's time for the PTX.
 const TIMES: f64 = 1.0;
 
-/// What is said of the kernels of a text.
+/// The comparison's results for the kernels of a PTX module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checked {
     kernels: Vec<CheckedKernel>,
@@ -37,17 +37,17 @@ pub(super) struct Checked {
 struct CheckedKernel {
     kernel: String,
     meaning: Meaning,
-    /// Where a difference can be looked at.
+    /// The folder that reproduces a difference.
     folder: Option<PathBuf>,
 }
 
-/// What is known of the code that is made of the text by a profile, or without one.
+/// Returns the cached comparison for the code that a profile makes of the PTX, or for stock code.
 pub(super) fn known(task: &Task<'_>, made_by: &str) -> Option<Checked> {
     task.place.as_ref()?.checked(made_by)
 }
 
-/// Compares a cubin with the text, unless that is known. `made_by` is the profile by which it was made, empty for the
-/// text as it is.
+/// Compares a cubin with the PTX, unless the result is cached. `made_by` is the profile from which the cubin was made;
+/// it is empty for stock.
 pub(super) fn of(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Option<Checked>, Error> {
     if let Some(checked) = known(task, made_by) {
         return Ok(Some(checked));
@@ -62,7 +62,7 @@ pub(super) fn of(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Option<
     Ok(Some(checked))
 }
 
-/// Says what was found: a line for each kernel in the log, and a warning for each that differs.
+/// Reports the results: a log line for each kernel, and a warning for each kernel that differs.
 pub(super) fn say(task: &Task<'_>, checked: &Checked) {
     for CheckedKernel { kernel, meaning, folder } in &checked.kernels {
         let name = readable(kernel);
@@ -70,7 +70,7 @@ pub(super) fn say(task: &Task<'_>, checked: &Checked) {
         task.settings.note(&format!("{name}: checked: {meaning}{place}"));
         if meaning.is_different() {
             say!(
-                "nvptx-ra: warning: {}: the machine code of kernel '{name}' does not compute what its PTX says: {}{place}",
+                "nvptx-ra: warning: {}: the machine code of kernel '{name}' computes something else than its PTX: {}{place}",
                 task.input.name(),
                 meaning.reason()
             );
@@ -81,8 +81,8 @@ pub(super) fn say(task: &Task<'_>, checked: &Checked) {
 fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Error> {
     let name = task.input.name();
     let text = Text::read(&name, &task.input.text)?;
-    // The disassembler takes longer than ptxas.
-    let unknown = |reason: &str| Error::pass(reason, "nvptx-ra compare asks the disassembler");
+    // The disassembler takes longer than ptxas, so it is not run here.
+    let unknown = |reason: &str| Error::pass(reason, "use nvptx-ra compare, which runs the disassembler");
     let code = Cubin::read(cubin).ok_or_else(|| unknown("the machine code cannot be read"))?;
     let disassemble = || Err(unknown("the machine code has instructions that only the disassembler knows"));
     let machine = Machine::new(&code, Approximation::default(), disassemble)?;
@@ -100,23 +100,23 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
         launches.threads = (!threads.is_empty()).then(|| threads.iter().product());
         let compared = text.checked(kernel, &launches).compare(code);
         let Compared { meaning, counterexample } = compared.unwrap_or_else(|error| Compared::open(error.problem));
-        // Code that does not wait shows it in any launch.
+        // A missing wait shows in any launch, so there is no counterexample for it.
         let shown_by = counterexample.map_or(launches, |counterexample| counterexample.launches);
         let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &shown_by));
         let folder = folder.and_then(|kept| {
-            kept.inspect_err(|error| task.settings.note(&format!("the difference is not kept: {error}"))).ok()
+            kept.inspect_err(|error| task.settings.note(&format!("the difference cannot be stored: {error}"))).ok()
         });
         CheckedKernel { kernel: kernel.to_owned(), meaning, folder }
     };
     Ok(Checked { kernels: kernels.into_iter().map(kernel).collect() })
 }
 
-/// How many instructions of warps each of so many kernels may run, of a text for which ptxas takes so much.
+/// Returns how many warp instructions each of `kernels` kernels may execute, from ptxas's estimated work on the PTX.
 fn steps(of_ptxas: Work, kernels: usize) -> u64 {
     of_ptxas.times(TIMES).max(LEAST).0 / MICROSECONDS_OF_A_STEP / kernels.max(1) as u64
 }
 
-/// Keeps what shows a difference: the PTX, the cubin, the commands and what was found. Gives the folder.
+/// Writes the files that reproduce a difference: the PTX, the cubin, the commands and the result. Returns the folder.
 fn keep(
     task: &Task<'_>,
     made_by: &str,
@@ -145,14 +145,18 @@ fn keep(
     let files = [
         ("k.ptx", task.input.text.as_slice()),
         ("k.cubin", cubin),
-        ("commands", &format!("# the build's\n{build}\n# what shows the difference\n{compare}\n").into_bytes()),
+        (
+            "commands",
+            &format!("# the command of the build\n{build}\n# the command that shows the difference\n{compare}\n")
+                .into_bytes(),
+        ),
         ("comparison", &format!("{}: {meaning}\n", readable(kernel)).into_bytes()),
     ];
     files.iter().try_for_each(|(name, content)| output::write(&Path::new(&folder).join(name), content))?;
     Ok(folder)
 }
 
-/// The first letters of a key, which tell the differences of a kernel apart.
+/// The first letters of a key, which distinguish the differences of one kernel.
 fn short(key: &Key) -> String {
     key.to_string().chars().take(12).collect()
 }
@@ -161,7 +165,7 @@ fn short(key: &Key) -> String {
 mod tests {
     use super::*;
 
-    /// A small text gets half a second, a larger one what ptxas takes for it, and kernels share it.
+    /// A small PTX module gets half a second and a large module ptxas's own time, divided among its kernels.
     #[test]
     fn shares() {
         let of = |work: u64, kernels| steps(Work(work), kernels);

@@ -1,4 +1,4 @@
-//! What is kept of a search, in the cache and in a folder of profiles.
+//! The stored result of a search, in the cache and in a folder of profiles.
 
 use nvptx_ra::error::Error;
 use serde::de::DeserializeOwned;
@@ -11,59 +11,61 @@ use super::settings::Settings;
 use crate::cache::{Cache, Key, KeyBuilder, program};
 use crate::tune::request::{ChangedKernel, UnchangedKernel};
 
-/// Bytes that a cache may take on disk.
+/// Most bytes that a cache may occupy on disk.
 pub(super) const BOUND: u64 = 1 << 30;
 
-/// The result of a search, whatever the name of the file with the text.
+/// The result of a search, independent of the PTX file's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// What ptxas prints of the text as it is, without the file's name.
+    /// ptxas's messages for the stock PTX, without the file's name.
     pub(super) messages: String,
-    /// `None` if nothing is better than the text as it is.
+    /// `None` if no variant is better than stock.
     pub(super) choice: Option<CachedChoice>,
-    /// The name of the file that was searched, and its processor; empty where an earlier version has not kept them.
+    /// The name of the searched file, and its processor; empty in entries of earlier versions.
     #[serde(default)]
     pub(super) file: String,
     #[serde(default)]
     pub(super) processor: String,
-    /// How long the search took.
+    /// Duration of the search.
     #[serde(default)]
     pub(super) milliseconds: u64,
-    /// The kernels that stay as they are; none where an earlier version has not kept them.
+    /// The kernels that stay stock; empty in entries of earlier versions.
     #[serde(default)]
     pub(super) left: Vec<UnchangedKernel>,
-    /// How many of the kernels were not searched for this text, because earlier searches of other texts have found their answers.
+    /// How many of the kernels were not searched for this PTX module, because the cache had their results from other
+    /// modules.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) known: usize,
 }
 
-/// Whether a number says nothing.
+/// Whether a number is zero, so that it is not serialised.
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A variant that is better.
+/// A better variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedChoice {
-    /// How it is made: the text of a profile.
+    /// How it is made: the contents of a profile.
     pub(super) profile: String,
-    /// The digest of what the cubin says of its kernels.
+    /// Digest of the kernel properties in the cubin.
     pub(super) figures: String,
     pub(super) changes: Vec<ChangedKernel>,
 }
 
-/// The entry of an invocation: where it is, or is to be.
+/// The cache entry of an invocation, which need not exist yet.
 pub(super) struct Place {
     cache: Cache,
     key: KeyBuilder,
-    /// What is the same for all kernels of the invocation.
+    /// The part of the key that all kernels of the invocation share.
     of_kernels: KeyBuilder,
-    /// Of comparisons of what is delivered with the text.
+    /// Key of the comparisons between delivered code and PTX.
     of_checks: KeyBuilder,
 }
 
 impl Place {
-    /// `None` where there is to be no cache. The key has all that can change the answer but a profile of the text.
+    /// Returns the entry; `None` if there is no cache. The key covers everything that can change the result, except a
+    /// profile of the PTX.
     pub(super) fn of(
         invocation: &Invocation,
         input: &Input,
@@ -94,15 +96,15 @@ impl Place {
         Ok(Some(Self { cache, key, of_kernels, of_checks }))
     }
 
-    /// The answers of kernels that are searched as `how` says.
+    /// Returns the cached results of kernels that are searched as `how` describes.
     pub(super) fn kernels(&self, how: &str) -> KernelCache {
         let mut alike = self.of_kernels.clone();
         alike.field("how", how.as_bytes());
         KernelCache::new(self.cache.clone(), alike)
     }
 
-    /// The entry of the text, by its profile where it has one. What a search has found before counts only where that is the
-    /// profile.
+    /// Returns the entry of the PTX, by its profile if it has one. An earlier search's entry counts only if its profile
+    /// is this profile.
     pub(super) fn get(&self, profile: Option<&str>) -> Option<Entry> {
         let entry = self.cache.get(&self.key(profile));
         let is_profile = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.profile.as_str()) == profile;
@@ -113,7 +115,7 @@ impl Place {
         self.cache.put(&self.key(profile), entry)
     }
 
-    /// What is known of the code that is made of the text by a profile, or without one.
+    /// Returns the cached comparison for the code that a profile makes of the PTX, or for stock code.
     pub(super) fn checked<T: DeserializeOwned>(&self, made_by: &str) -> Option<T> {
         self.cache.get(&self.key_of_check(made_by))
     }
@@ -135,7 +137,7 @@ impl Place {
     }
 }
 
-/// The digest of some bytes, in hexadecimal.
+/// Returns the digest of some bytes, in hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_string()
 }

@@ -1,5 +1,5 @@
-//! `NVPTX_RA_UNCHANGED`: kernels that stay as they are, and choices that are left out of others. What a search has found stays
-//! in the cache; it is not delivered.
+//! `NVPTX_RA_UNCHANGED`: kernels that stay stock, and choices that are excluded for other kernels. Search results stay
+//! in the cache; they are not delivered.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::{Entry, OFF, Profile};
 
-/// The variable.
+/// The environment variable.
 pub(crate) const VARIABLE: &str = "NVPTX_RA_UNCHANGED";
 
-/// The word between a kernel and the choices that it does not get.
+/// The word between a kernel and its excluded choices.
 const WITHOUT: &str = "without";
 
-/// Every kernel.
+/// Matches every kernel.
 pub(crate) const ALL: &str = "*";
 
-/// What the passes do by default, by the names of options, and how each is told not to.
+/// The passes' default behaviour, by the names of options, and the option that disables each.
 const BY_DEFAULT: [(&str, &str); 6] = [
     ("rename", "no-rename"),
     ("join-liveintervals", "no-join-liveintervals"),
@@ -27,34 +27,35 @@ const BY_DEFAULT: [(&str, &str); 6] = [
     ("bit-spill", "bit-spill=off"),
 ];
 
-/// A kernel, or a function that kernels call, and what is not done to it.
+/// A kernel, or a function that kernels call, and its excluded choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exclusion {
     name: String,
-    /// That of its code; `None` is whatever code has the name.
+    /// The hash of the function's code; `None` matches any code of this name.
     hash: Option<String>,
-    /// The choices; without any, it stays as it is.
+    /// The excluded choices. If empty, the function stays stock.
     without: BTreeSet<String>,
 }
 
-/// All that is left out.
+/// All exclusions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exclusions(Vec<Exclusion>);
 
-/// What becomes of a kernel.
+/// What is delivered for a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Changed,
-    /// Some of its choices are left out.
+    /// Some of its choices are excluded.
     Partly(Vec<String>),
     Unchanged,
 }
 
 impl Exclusions {
-    /// Reads the value of the variable: names with commas between, or a file, whose path has a slash, with a line for each.
+    /// Parses the variable's value: names with commas between, or a file with a line for each name. A value with a
+    /// slash is a file.
     pub(super) fn read(value: OsString) -> Result<Self, Error> {
         let wrong = |problem: String| {
-            let remedy = "name kernels with commas between, or a file with a slash in its path, or unset it";
+            let remedy = "list kernels, separated by commas, or give a file's path with a slash, or unset it";
             Error::new(ErrorKind::Option, format!("{VARIABLE}: {problem}, and ptxas runs alone"), remedy)
         };
         let Some(text) = value.to_str().filter(|text| !text.contains('/')) else {
@@ -70,7 +71,7 @@ impl Exclusions {
         self.0.is_empty()
     }
 
-    /// The exclusions as text, which is part of cache keys and of the version that is printed.
+    /// Formats the exclusions for cache keys and for the printed version.
     pub(super) fn as_text(&self) -> String {
         let one = |Exclusion { name, hash, without }: &Exclusion| {
             format!("LeftOut {{ name: {name:?}, hash: {hash:?}, without: {without:?} }}")
@@ -78,7 +79,7 @@ impl Exclusions {
         format!("AllLeftOut([{}])", self.0.iter().map(one).collect::<Vec<_>>().join(", "))
     }
 
-    /// What becomes of a function with these choices.
+    /// Returns what is delivered for a function with these choices.
     pub(super) fn fate(&self, entry: &Entry) -> Fate {
         let is_meant = |left: &&Exclusion| {
             (left.name == ALL || left.name == entry.name) && left.hash.as_ref().is_none_or(|hash| *hash == entry.hash)
@@ -92,7 +93,7 @@ impl Exclusions {
         if exclusions.is_empty() { Fate::Changed } else { Fate::Partly(exclusions) }
     }
 
-    /// The profile without what is left out, and whether something is.
+    /// Returns the profile without the excluded choices, and whether any were removed.
     pub(super) fn apply(&self, profile: Profile) -> (Profile, bool) {
         let mut is_other = false;
         let mut functions = Vec::new();
@@ -122,18 +123,18 @@ impl Exclusion {
     }
 }
 
-/// The line of a file that leaves a function as it is, or choices out of it.
+/// Formats a file's line that leaves a function stock, or excludes choices of it.
 pub(crate) fn line(name: &str, hash: &str, without: &[String]) -> String {
     let choices: String = without.iter().map(|choice| format!(" {choice}")).collect();
     if choices.is_empty() { format!("{name} {hash}\n") } else { format!("{name} {hash} {WITHOUT}{choices}\n") }
 }
 
-/// Whether an entry changes its function.
+/// Returns whether an entry changes its function.
 pub(crate) fn changes(entry: &Entry) -> bool {
     entry.options != OFF || !bounds(entry).is_empty()
 }
 
-/// The choices of a function that can be left out: those that are named, and what the passes do by default.
+/// Returns the choices of a function that can be excluded: the entry's choices, and the passes' default behaviour.
 pub(crate) fn choices(entry: &Entry) -> Vec<String> {
     if entry.options == OFF {
         return bounds(entry);
@@ -141,12 +142,12 @@ pub(crate) fn choices(entry: &Entry) -> Vec<String> {
     let named = || entry.options.split(';').filter(|option| !option.is_empty());
     let has = |name: &str, none: &str| named().any(|option| stem(option) == name || option == none);
     let by_default = BY_DEFAULT.iter().filter(|(name, none)| !has(name, none)).map(|(name, _)| (*name).to_owned());
-    // That something is not done is nothing to leave out.
+    // An option that disables a default cannot be excluded.
     let is_done = |option: &&str| !BY_DEFAULT.iter().any(|(_, none)| none == option);
     named().filter(is_done).map(str::to_owned).chain(bounds(entry)).chain(by_default).collect()
 }
 
-/// The choices that are no options of passes.
+/// Returns the choices that are not options of passes.
 fn bounds(entry: &Entry) -> Vec<String> {
     let limit = entry.maxnreg.map(|registers| format!("maxnreg={registers}"));
     let blocks = entry.minnctapersm.map(|blocks| format!("minnctapersm={blocks}"));
@@ -155,13 +156,13 @@ fn bounds(entry: &Entry) -> Vec<String> {
     limit.into_iter().chain(blocks).chain(named).collect()
 }
 
-/// The default that an option takes the place of, or its name.
+/// Returns the default that an option replaces, or the option's name.
 fn stem(option: &str) -> &str {
     let name = option.split('=').next().unwrap_or(option);
     if name == "rename-all" { "rename" } else { name }
 }
 
-/// The entry without some of its choices.
+/// Returns the entry without some of its choices.
 fn without(entry: &Entry, exclusions: &[String]) -> Entry {
     let is_out = |choice: &str| exclusions.iter().any(|left| left == choice);
     let none = |option: &str| BY_DEFAULT.iter().find(|(name, _)| *name == stem(option)).map(|(_, none)| *none);
@@ -193,7 +194,7 @@ mod tests {
         Exclusions::read(value.into()).expect(value)
     }
 
-    /// Names, hashes and choices count, in the value and in a file.
+    /// Names, hashes and choices are matched, from the value and from a file.
     #[test]
     fn fates() {
         let k = entry("k", "order=eager");
@@ -223,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Without all of its choices nothing is done to a function; without some, all others are, and the options are right.
+    /// Excluding all choices leaves a function stock. Excluding some keeps the others, and the options are right.
     #[test]
     fn choices_can_be_left_out() {
         let all =
@@ -248,7 +249,7 @@ mod tests {
         use arbitrary::Arbitrary as _;
     }
 
-    /// A profile loses the functions that stay as they are, and says whether something is left out.
+    /// Functions that stay stock are removed from a profile, and the result tells whether any choice was removed.
     #[test]
     fn profiles() {
         let profile = Profile::new("sm_90", vec![entry("k", "order=eager"), entry("l", "")]);

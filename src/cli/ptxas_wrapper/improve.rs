@@ -1,4 +1,4 @@
-//! A better result than ptxas's on the unchanged text: one that is known, or one that a search finds.
+//! Makes a better result than ptxas's stock result: replays a cached result, or searches.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,45 +36,46 @@ use crate::tune::request::{
     self, Answer, Build, ChangedKernel, Found, Request, Scope, SearchLimits, StockOutput, UnchangedKernel,
 };
 
-/// How many variants of a candidate ptxas judges: the first has the registers.
+/// How many variants of a candidate ptxas judges. One is enough: the first variant has the register count.
 const RUNS_OF_A_CANDIDATE: usize = 1;
 
-/// A result that is better than the unchanged one in ptxas's figures.
+/// A result with better figures from ptxas than the stock result.
 #[derive(Clone, Debug)]
 pub(super) struct Improved {
     /// The bytes that replace the output file.
     pub(super) cubin: Vec<u8>,
-    /// What goes to the standard error: figures and warnings about spills of this cubin, all other messages those of the
-    /// user's text. Figures only where the invocation is verbose.
+    /// Text for the standard error: figures and warnings about spills of this cubin, and all other messages from the
+    /// stock run. Figures are only included if the invocation is verbose.
     pub(super) messages: Vec<u8>,
-    /// The profile by which it was made.
+    /// The profile from which the cubin was made.
     pub(super) profile: String,
 }
 
-/// Makes a known choice again. An error where ptxas does not make of it what it did: other registers, another stack. Other
-/// bytes alone are no reason: ptxas gives equal slots of the stack another order from run to run (`chunkwise_fwd_kernel`
-/// of fla, five different cubins in six runs).
-/// Kernels and choices that the user leaves out are left out; then there are no figures of before.
+/// Replays a cached choice.
+///
+/// Returns an error if ptxas's result has other registers or another stack than in the cache. Different bytes alone are
+/// no error: ptxas orders equal stack slots differently from run to run (`chunkwise_fwd_kernel` of fla, five different
+/// cubins in six runs). Kernels and choices that the user excludes are left out; the figures are then not compared.
 pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &CachedChoice, runs: Runs) -> Result<Improved, Error> {
     let Task { invocation, input, settings, ptxas, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
-    // Names are those of a profile of the text, which nobody has to have made here.
+    // The profile may come from another machine: its `other-name` entries count only if the user allows it.
     let profile = if settings.allow_uncompared { profile } else { profile.with_own_names() };
     let (profile, is_other) = settings.exclusions.apply(profile);
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&input.name(), &input.text, &profile, "", cpu)?;
     let Assembled { cubin, messages } = assemble(invocation, ptxas, &output.text, runs)?;
     if !unfit.is_empty() || (!is_other && figures(invocation, &cubin) != choice.figures) {
-        return Err(odd("ptxas makes something else of the choice in the cache"));
+        return Err(odd("the result differs from the result in the cache"));
     }
     let stock_messages = messages::with_name(&entry.messages, &input.name());
     let messages = messages::merged(&messages, &stock_messages).ok_or_else(|| odd(NEW_WARNING))?;
     Ok(Improved { cubin, messages: messages.into_bytes(), profile: choice.profile.clone() })
 }
 
-/// Searches for a better result. `None` and errors leave the unchanged result as it is. Why, stands in the log.
+/// Searches for a better result. `None` and errors leave the stock result in place; the log has the reason.
 ///
-/// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
+/// The stock result is already in place. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Option<Improved>, Error> {
     let Task { invocation, input, settings, ptxas, profile: given, place, .. } = task;
     let start = Instant::now();
@@ -86,7 +87,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
     {
         let name = crate::kernel_names::readable(name);
         note(&format!(
-            "{name}: a thread has {} bytes of local memory, and {FRAME_LIMIT} are a frame's limit",
+            "{name}: a thread has {} bytes of local memory, more than a frame's limit of {FRAME_LIMIT}",
             ptxas_report.stack_bytes
         ));
     }
@@ -96,7 +97,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
         let request = request(task, stock_result, &measured, &messages_on_text, start, &note);
         Request { object: object.as_ref(), progress: &progress, ..request }
     };
-    // With options that name kernels, the kernels of the whole text were judged with others.
+    // If options select kernels, the variants were judged without these options, so the PTX is assembled again.
     let has_same_options = invocation.options == invocation.options_of_one_kernel;
     let finish = |found: &Found| -> Finished {
         let assembled = found.assembled.clone().filter(|_| has_same_options);
@@ -137,7 +138,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
         keep(kept(None));
         return Ok(None);
     };
-    // It would be so the next time.
+    // This error would occur in the next search, too, so the entry is stored without a choice.
     let (code, messages) = finished?.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;
     if let Some(folder) = settings.profiles.as_deref().filter(|_| given.is_none()) {
@@ -153,7 +154,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
     if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
 
-/// What a search may cost: so many runs, where the user says so, or a share of what ptxas takes for the text.
+/// Returns the search's limits: a number of runs if the user sets one, else a share of ptxas's work on the PTX.
 fn run_limits(settings: &Settings, stock_result: &StockResult, kernels: usize, is_candidate: bool) -> RunLimits {
     if is_candidate {
         return RunLimits::of_runs(RUNS_OF_A_CANDIDATE);
@@ -162,17 +163,17 @@ fn run_limits(settings: &Settings, stock_result: &StockResult, kernels: usize, i
         return RunLimits::of_runs(runs as usize);
     }
     let file = work_of(&stock_result.cubin);
-    // What was judged of a single kernel is delivered.
+    // A module with one kernel is not assembled again: the judged cubin is delivered.
     RunLimits::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: kernels > 1 })
 }
 
-/// What ptxas takes for a text of which it makes this cubin.
+/// Estimates ptxas's work on a PTX module from the resulting cubin.
 pub(super) fn work_of(cubin: &[u8]) -> Work {
     let code = machine_code::read(cubin).unwrap_or_default();
     Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)))
 }
 
-/// The kernels that a search would look at, by the result on the unchanged text alone, and all others.
+/// Returns the kernels that a search would consider, and all other kernels. Only the stock result is read.
 pub(super) fn kernels_to_search(
     task: &Task<'_>,
     stock_result: &StockResult,
@@ -184,9 +185,9 @@ pub(super) fn kernels_to_search(
     request::kernels_to_search(&Request { object: object.as_ref(), ..request })
 }
 
-/// What the result on the unchanged text says of its functions, and what a linker sees of it where it is linked later.
+/// Reads the properties of the functions from the stock cubin and, if it is linked later, its interface to the linker.
 fn read(task: &Task<'_>, stock_result: &StockResult) -> Result<(PtxasReports, Option<Relocatable>), Error> {
-    let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
+    let unread = || odd("ptxas's machine code for the unchanged PTX cannot be read");
     let measured = measured(&stock_result.cubin).ok_or_else(unread)?;
     let is_relocatable = task.invocation.is_relocatable;
     let object = is_relocatable.then(|| relocatable::read(&stock_result.cubin).ok_or_else(unread)).transpose()?;
@@ -205,13 +206,13 @@ fn request<'a>(
     let (limit, problem) = Limit::of_environment();
     let limit = limit.at_most(memory::runs(stock_result.peak_memory));
     problem.iter().for_each(|problem| settings.note(&problem.to_string()));
-    // It is held until this process ends.
+    // The limit is used until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
-    // What the user says stands behind what the text notes, so that it counts first.
+    // The user's settings come after the notes in the PTX, so that the settings take precedence.
     let noted = LaunchNote::of(&String::from_utf8_lossy(&input.text));
     if let Some(line) = &noted.unknown {
         settings.note(&format!(
-            "'{line}' is none of 'dynamic-shared BYTES', 'timed' and 'candidate': is the program older than who wrote it?"
+            "'{line}' is not 'dynamic-shared BYTES', 'timed' or 'candidate': nvptx-ra may be older than the program that wrote the line"
         ));
     }
     let note_of_text = noted.dynamic_shared.map(|bytes| DynamicShared::all(Bytes(bytes)));
@@ -245,28 +246,27 @@ fn request<'a>(
     }
 }
 
-/// What may be worse than in the unchanged text: what the user allows, and what is allowed to a text whose result is timed.
+/// Returns what may be worse than stock: what the user allows, and what is allowed if the result is timed.
 fn allowance(is_timed: bool, more_instructions: u32) -> Allowance {
     let noted = if is_timed { Allowance::TIMED } else { Allowance::default() };
     Allowance { more_instructions: noted.more_instructions.max(more_instructions), ..noted }
 }
 
-/// A program of ptxas's toolkit: beside ptxas, else as it is found elsewhere. pip's packages for CUDA 12 have no folder in
-/// common.
+/// Returns the path of a tool: next to ptxas, else from the usual search. pip's packages for CUDA 12 share no folder.
 fn beside(ptxas: &Path, name: &str) -> PathBuf {
     let beside = ptxas.with_file_name(name);
     if beside.is_file() { beside } else { ptxas::tool(name) }
 }
 
-/// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.
+/// Reads the properties of a cubin's functions. A cubin does not contain ptxas's spills, so the spilled bytes are 0.
 fn measured(cubin: &[u8]) -> Option<PtxasReports> {
     let facts = cubin::facts(cubin)?.into_iter();
     Some(facts.map(|(name, facts)| (name, reported::by_attributes(&facts))).collect())
 }
 
-/// The digest of what a cubin says of its functions, and of what a linker sees where it is linked later.
+/// Computes a digest of the functions' properties and, if the cubin is linked later, of its interface to the linker.
 fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
-    // The spelling is part of cache entries.
+    // This spelling is part of cache entries.
     let mut said = format!("{:?}", measured(cubin)).replace("PtxasReport {", "Real {");
     if invocation.is_relocatable {
         _ = write!(said, "{:?}", relocatable::read(cubin));
@@ -274,47 +274,47 @@ fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
     digest(said.as_bytes())
 }
 
-/// An error unless the final code has the registers, the stack and the shared memory that the search saw.
+/// Returns an error unless the final code has the registers, the stack and the shared memory that the search saw.
 fn check(before: &PtxasReports, after: &PtxasReports, changes: &[ChangedKernel]) -> Result<(), Error> {
     let changed: BTreeSet<&str> = changes.iter().map(|change| change.kernel.as_str()).collect();
     for (kernel, ptxas_report) in before.iter().filter(|(kernel, _)| !changed.contains(kernel.as_str())) {
         if after.get(kernel) != Some(ptxas_report) {
-            return Err(odd("a kernel that was not changed got other code"));
+            return Err(odd("an unchanged kernel has other code"));
         }
     }
     for change in changes {
         let ptxas_report = after.get(&change.kernel);
         if ptxas_report.is_none_or(|ptxas_report| ptxas_report.registers != change.after.registers) {
-            return Err(odd("ptxas gives a kernel other registers than in the search"));
+            return Err(odd("a kernel has other registers than in the search"));
         }
     }
     Ok(())
 }
 
-/// An error unless an object that is linked later looks to the linker as that of the stock text, and takes no more.
+/// Returns an error unless an object for later linking has the stock object's interface and needs no more resources.
 fn check_object(stock: Option<&Relocatable>, object: &[u8]) -> Result<(), Error> {
     let Some(stock) = stock else { return Ok(()) };
     let object = relocatable::read(object).ok_or_else(|| odd("the object that ptxas made cannot be read"))?;
     object.check(stock).map_err(|difference| odd(&difference))
 }
 
-/// Why a result with messages of its own is none.
-const NEW_WARNING: &str = "ptxas warns of something that it does not warn of in the unchanged text";
+/// Reason for rejecting a result with additional messages.
+const NEW_WARNING: &str = "ptxas has a warning that it does not have for the unchanged PTX";
 
 fn odd(problem: &str) -> Error {
     Error::pass(problem, "the unchanged result stays")
 }
 
-/// Whether the user leaves all of a choice out.
+/// Returns whether the user excludes a choice completely.
 pub(super) fn is_left_out(task: &Task<'_>, choice: &CachedChoice) -> bool {
     let profile = Profile::parse(&choice.profile);
     profile.is_ok_and(|profile| !task.settings.exclusions.apply(profile).0.functions.iter().any(exclusions::changes))
 }
 
-/// Tells those who asked what was gained, and what the user has left out.
+/// Logs and reports the gains, and the user's exclusions.
 pub(super) fn say(task: &Task<'_>, choice: &CachedChoice) {
     let Task { invocation, input, settings, .. } = task;
-    // That it is right is told elsewhere.
+    // A profile that cannot be parsed is reported elsewhere.
     let functions = Profile::parse(&choice.profile).map(|profile| profile.functions).unwrap_or_default();
     let is_kernel = |entry: &&ProfileEntry| choice.changes.iter().any(|change| change.kernel == entry.name);
     let is_changed =
@@ -336,12 +336,12 @@ pub(super) fn say(task: &Task<'_>, choice: &CachedChoice) {
             Fate::Partly(choices) => {
                 settings.note(&format!("{name}: without {}, by {}", choices.join(" "), exclusions::VARIABLE));
             }
-            Fate::Unchanged => settings.note(&format!("{name}: left as it is, by {}", exclusions::VARIABLE)),
+            Fate::Unchanged => settings.note(&format!("{name}: unchanged, by {}", exclusions::VARIABLE)),
         }
     }
 }
 
-/// A kernel's gain in one line.
+/// Formats a kernel's gain in one line.
 pub(super) fn line(change: &ChangedKernel) -> String {
     let ChangedKernel { kernel, choice, before, after, agreement, assurance, with_fewer_warps } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
@@ -368,7 +368,7 @@ pub(super) fn line(change: &ChangedKernel) -> String {
     text + &request::offer(with_fewer_warps.as_ref())
 }
 
-/// What is said of a kernel that stays as it is.
+/// Formats the line for a kernel that stays stock.
 pub(super) fn line_of(left: &UnchangedKernel) -> String {
     format!("{}: {}", crate::kernel_names::readable(&left.kernel), left.reason)
 }
@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// More instructions may be as many as the user allows, and as many as what is timed may have; never fewer warps.
+    /// At most the larger of the user's number and the number for timed results is allowed; never fewer warps.
     #[test]
     fn more_instructions_are_allowed() {
         let of = |is_timed, more| allowance(is_timed, more).more_instructions;
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(line(&traded), format!("{expected}{offered}"));
     }
 
-    /// Kernels that did not change have to stay, and those that did have to have what was promised.
+    /// Unchanged kernels must stay the same, and changed kernels must have the promised registers.
     #[test]
     fn what_is_checked() {
         let ptxas_report = |registers| PtxasReport { registers, ..PtxasReport::default() };

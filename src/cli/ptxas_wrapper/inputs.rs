@@ -1,4 +1,4 @@
-//! The texts of an invocation, read before ptxas runs: its output may have the name of an input.
+//! The PTX inputs of an invocation, read before ptxas runs: its output may have the name of an input.
 
 use std::fs;
 use std::io::Read as _;
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::invocation::{Input, Invocation, Source};
 
-/// Reads all inputs. An error says why ptxas is to do it alone; nothing is read then that can be read only once.
+/// Reads all inputs. If an input is unsuitable, returns the reason why ptxas runs alone; then no input that can only be
+/// read once has been read.
 pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
     check_output(&invocation.output)?;
     let (last, first): (Vec<&mut Input>, Vec<&mut Input>) =
@@ -16,14 +17,14 @@ pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
             Source::Argument => {}
             Source::File(path) => {
                 let path_and = |problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
-                // A pipe gives its text once, and ptxas has to have it.
+                // A pipe can only be read once, and ptxas must read it.
                 if !fs::metadata(path).map_err(|error| path_and(&error))?.is_file() {
-                    return Err(path_and(&"it is no regular file"));
+                    return Err(path_and(&"it is not a regular file"));
                 }
                 input.text = fs::read(path).map_err(|error| path_and(&error))?;
             }
             Source::StandardInput => {
-                // What was read up to an error is given to ptxas, which sees an end there.
+                // After a read error, ptxas gets the bytes read so far, followed by the end of the file.
                 let _ = std::io::stdin().lock().read_to_end(&mut input.text);
             }
         }
@@ -31,10 +32,10 @@ pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
     Ok(())
 }
 
-/// An output that cannot be read back and replaced, as `/dev/null`, is ptxas's alone.
+/// Checks that the output can be read back and replaced. Other outputs, such as `/dev/null`, are left to ptxas.
 fn check_output(output: &Path) -> Result<(), String> {
     match fs::metadata(output) {
-        Ok(found) if !found.is_file() => Err(format!("{}: it is no regular file", output.display())),
+        Ok(found) if !found.is_file() => Err(format!("{}: it is not a regular file", output.display())),
         _ => Ok(()),
     }
 }
@@ -43,7 +44,7 @@ fn check_output(output: &Path) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Files are read; what is no regular file, or is not there, is left to ptxas.
+    /// Regular files are read; other or missing files are left to ptxas.
     #[test]
     fn files() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -55,8 +56,8 @@ mod tests {
         };
         assert_eq!(read(path("a.ptx"), path("a.o")), Ok(b"text".to_vec()));
         assert_eq!(read(path("a.ptx"), path("a.ptx")), Ok(b"text".to_vec()));
-        assert_eq!(read(path("a.ptx"), "/dev/null".into()), Err("/dev/null: it is no regular file".into()));
-        assert_eq!(read("/dev/null".into(), path("a.o")), Err("/dev/null: it is no regular file".into()));
+        assert_eq!(read(path("a.ptx"), "/dev/null".into()), Err("/dev/null: it is not a regular file".into()));
+        assert_eq!(read("/dev/null".into(), path("a.o")), Err("/dev/null: it is not a regular file".into()));
         assert!(read(path("none.ptx"), path("a.o")).is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! What an invocation of ptxas asks for, as far as a search has to know it.
+//! The meaning of a ptxas invocation, as far as a search needs it.
 //!
-//! The arguments themselves are kept as they were given: the run on the unchanged text gets exactly these.
+//! The arguments are kept exactly as they were given, for the run on the stock PTX.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::argument_parser::{self, ArgumentSources, ParsedArgument, UnreadableArguments};
 use super::options::{self, Class, Meaning, Row};
 
-/// The file that ptxas writes unless it is told otherwise.
+/// The file that ptxas writes by default.
 const DEFAULT_OUTPUT: &str = "elf.o";
 
-/// Where a text of PTX comes from.
+/// Source of a PTX module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -20,16 +20,16 @@ pub(crate) enum Source {
     Argument,
 }
 
-/// One text of PTX. ptxas links several into one cubin.
+/// One PTX module. ptxas links several into one cubin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Input {
     pub source: Source,
-    /// Its bytes. Those of files and of standard input are there once [`super::inputs::read`] has read them.
+    /// Its bytes. Files and the standard input are read by [`super::inputs::read`].
     pub text: Vec<u8>,
 }
 
 impl Input {
-    /// What ptxas calls it in its messages.
+    /// Returns the module's name in ptxas's messages.
     pub(crate) fn name(&self) -> String {
         match &self.source {
             Source::File(path) => path.to_string_lossy().into_owned(),
@@ -38,7 +38,7 @@ impl Input {
     }
 }
 
-/// The bounds that options set for all kernels.
+/// Bounds that options set for all kernels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// `--maxrregcount`.
@@ -47,45 +47,45 @@ pub(crate) struct Bounds {
     pub threads: Vec<u32>,
     /// `--minnctapersm`.
     pub blocks: Option<u32>,
-    /// `--override-directive-values`: they hold for kernels with directives of their own, too.
+    /// `--override-directive-values`: the bounds also replace kernels' own directives.
     pub override_directives: bool,
 }
 
-/// What is done for an invocation.
+/// What this program does for an invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// ptxas assembles the unchanged text, and then kernels are searched.
+    /// ptxas assembles the stock PTX; then kernels are searched.
     Search,
     /// ptxas prints its version.
     Version,
-    /// ptxas does it alone, for this reason.
+    /// ptxas runs alone, for this reason.
     PassThrough(String),
 }
 
 /// An invocation of ptxas.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
-    /// The arguments as they were given, without the program's name. They are never written anew.
+    /// The arguments as they were given, without the program's name. They are passed on verbatim.
     pub arguments: Vec<OsString>,
-    /// The texts, in the order of the arguments.
+    /// The PTX modules, in the order of the arguments.
     pub inputs: Vec<Input>,
     pub output: PathBuf,
-    /// `sm_90` and the like; `None` is this ptxas's default.
+    /// `sm_90` for example; `None` is this ptxas's default.
     pub processor: Option<String>,
-    /// The level of optimisation: 2 or more where kernels are searched.
+    /// The optimisation level: 2 or more if kernels are searched.
     pub level: u32,
-    /// `--compile-only`: the output is linked later, with those of other texts.
+    /// `--compile-only`: the output is linked later, with other objects.
     pub is_relocatable: bool,
-    /// The kernels to compile; none named means all of them.
+    /// The kernels to compile; if empty, all kernels.
     pub entries: Vec<String>,
     pub bounds: Bounds,
-    /// `--register-usage-level`, where it is given.
+    /// `--register-usage-level`, if given.
     pub register_usage: Option<u32>,
-    /// The threads of one ptxas: `--split-compile`, where it is given.
+    /// `--split-compile`, if given: threads of one ptxas.
     pub split_compile: Option<u32>,
-    /// ptxas takes part in make's jobserver.
+    /// ptxas uses make's jobserver.
     pub jobserver: bool,
-    /// `--verbose`: figures of kernels are printed.
+    /// `--verbose`: ptxas prints figures of kernels.
     pub verbose: bool,
     pub warnings_as_errors: bool,
     pub no_warnings: bool,
@@ -93,22 +93,22 @@ pub(crate) struct Invocation {
     pub warn_on_spills: bool,
     /// `--warn-on-local-memory-usage`.
     pub warn_on_local_memory: bool,
-    /// The arguments that have to stand beside another text, so that it is assembled as this one is: all options, those
-    /// of files of options among them, without inputs, output and `--verbose`. ptxas notes options in the cubin: that of
-    /// another text has the same note only with `--verbose` where the invocation is verbose, and without it elsewhere.
+    /// The arguments with which another PTX module is assembled like this one: all options, also from options files,
+    /// without inputs, output and `--verbose`. ptxas writes its options into the cubin as a note, so runs on other
+    /// modules get `--verbose` exactly if the invocation has it.
     pub options: Vec<String>,
-    /// The same without those that name kernels: a kernel is judged in a text of its own.
+    /// The same options except those that select kernels: a kernel is judged in a module of its own.
     pub options_of_one_kernel: Vec<String>,
-    /// Options that tell of one run of ptxas, as by a trace of times: they are no part of the others.
+    /// Options that concern one run of ptxas, such as a trace of times. Other runs do not get these options.
     pub options_of_one_run: Vec<String>,
-    /// Files that ptxas reads beside the texts, so that their content counts as the options do.
+    /// Other files that ptxas reads; their contents count like the options.
     pub files: Vec<PathBuf>,
     pub action: Action,
 }
 
 impl Invocation {
-    /// Reads arguments. What cannot be understood completely passes through.
-    /// `takes_value` says whether ptxas takes a value for an option that is in no table, and `None` where it has none such.
+    /// Parses arguments. Arguments that are not understood completely pass through. `takes_value` returns whether ptxas
+    /// takes a value for an option that is in no table, and `None` if ptxas does not know the option.
     pub(crate) fn read(arguments: Vec<OsString>, takes_value: &dyn Fn(&str) -> Option<bool>) -> Self {
         let open = |path: &Path| std::fs::read(path);
         let exists = |name: &str| Path::new(name).exists();
@@ -148,7 +148,7 @@ impl Invocation {
     fn understand(&mut self, sources: ArgumentSources<'_>) -> Result<(), UnreadableArguments> {
         let text = |argument: &OsString| argument.to_str().map(str::to_owned);
         let arguments: Option<Vec<String>> = self.arguments.iter().map(text).collect();
-        let arguments = arguments.ok_or_else(|| UnreadableArguments("an argument is no text".into()))?;
+        let arguments = arguments.ok_or_else(|| UnreadableArguments("an argument is not UTF-8".into()))?;
         let names_files = |row: &Row| row.class == Class::SearchWith(Meaning::OptionFile);
         let words = argument_parser::expand(argument_parser::read(&arguments, sources)?, &names_files, sources, 0)?;
         let mut alone = None;
@@ -209,15 +209,15 @@ impl Invocation {
         }
         let count = |source: &Source| self.inputs.iter().filter(|input| input.source == *source).count();
         if count(&Source::StandardInput) > 1 {
-            return Err(UnreadableArguments("the standard input can be read once".into()));
+            return Err(UnreadableArguments("the standard input can only be read once".into()));
         }
         if ![0, self.inputs.len()].contains(&count(&Source::Argument)) {
-            return Err(UnreadableArguments("inputs are files and strings".into()));
+            return Err(UnreadableArguments("inputs are both files and strings".into()));
         }
         Ok(())
     }
 
-    /// The text and the processor, for lines of the log; empty where no text is known.
+    /// Returns the PTX file and the processor, for log lines; empty if there is no input.
     pub(crate) fn about(&self) -> String {
         let Some(first) = self.inputs.first() else { return String::new() };
         let name = first.name();
@@ -229,7 +229,7 @@ impl Invocation {
         format!("{name}{others}{}", processor.collect::<String>())
     }
 
-    /// Notes what an option says. Of several, ptxas takes the last, except for names of kernels.
+    /// Stores an option's meaning. If an option is repeated, ptxas takes the last value, except for names of kernels.
     fn note(&mut self, meaning: Meaning, value: &str) -> Result<(), UnreadableArguments> {
         match meaning {
             Meaning::Blocks => self.bounds.blocks = Some(number(value)?),
@@ -245,7 +245,7 @@ impl Invocation {
             Meaning::Level => {
                 self.level = number(value)?;
                 if self.level < 2 {
-                    return Err(UnreadableArguments("little is optimised".into()));
+                    return Err(UnreadableArguments("the optimisation level is below 2".into()));
                 }
             }
             Meaning::LocalMemoryWarnings => self.warn_on_local_memory = true,
@@ -273,7 +273,7 @@ impl Invocation {
             Meaning::Verbose => self.verbose = true,
             Meaning::Version => self.action = Action::Version,
             Meaning::WarningsAsErrors => self.warnings_as_errors = true,
-            // These two are read before.
+            // These two were handled before.
             Meaning::OptionFile | Meaning::Text => {}
         }
         Ok(())
@@ -284,14 +284,14 @@ fn source(name: &str) -> Source {
     if name == "-" { Source::StandardInput } else { Source::File(name.into()) }
 }
 
-/// A number as people write it. ptxas knows others, `0x20` and `archmax` among them.
+/// Parses a decimal number. ptxas accepts other values, too, such as `0x20` and `archmax`.
 fn number(value: &str) -> Result<u32, UnreadableArguments> {
     let is_plain = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     value
         .parse()
         .ok()
         .filter(|_| is_plain)
-        .ok_or_else(|| UnreadableArguments(format!("the value '{value}' is unusual")))
+        .ok_or_else(|| UnreadableArguments(format!("the value '{value}' is not a decimal number")))
 }
 
 #[cfg(test)]

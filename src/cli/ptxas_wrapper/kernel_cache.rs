@@ -1,14 +1,15 @@
-//! What is known of kernels by their own texts, in whatever file these stand. The cache has it beside the results of whole texts.
+//! Cached results of kernels by their own PTX, independent of the file that contains them. The same cache holds the
+//! results of whole modules.
 
 use nvptx_ra::error::Error;
 
 use crate::cache::{Cache, Key, KeyBuilder};
 use crate::tune::kernel_results::{KernelInput, KernelResult};
 
-/// The answers of kernels that are compiled and searched alike.
+/// The results of kernels that are compiled and searched alike.
 pub(super) struct KernelCache {
     cache: Cache,
-    /// The key of what is the same for all of these kernels.
+    /// The part of the key that these kernels share.
     alike: KeyBuilder,
 }
 
@@ -26,7 +27,7 @@ impl KernelCache {
     }
 
     fn key(&self, input: &KernelInput) -> Key {
-        // Each field is named, so that none is forgotten.
+        // The pattern lists each field, so that a new field cannot be forgotten.
         let KernelInput { kernel, text, owned, launch } = input;
         let mut key = self.alike.clone();
         key.field("kernel", kernel.as_bytes()).field("text", text);

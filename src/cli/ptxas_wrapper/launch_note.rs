@@ -1,26 +1,26 @@
-//! What a compiler knows of launches and PTX has no words for: comments at the end of the text.
+//! Launch properties that a compiler knows and PTX cannot express: comments at the end of a PTX file.
 //!
-//! docs/ptxas.md, "Notes of a compiler", has the format. The Python package has Triton write such notes
-//! (python/nvptx_ra/_launch_notes.py). They are read here alone.
+//! docs/ptxas.md, "Notes of a compiler", has the format. The Python package makes Triton write these notes
+//! (python/nvptx_ra/_launch_notes.py). Only this module reads them.
 
-/// What stands ahead of a note.
+/// The prefix of a note.
 const NOTE: &str = "// nvptx-ra: ";
 
-/// What a text notes.
+/// The notes of a PTX file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaunchNote {
     /// Bytes of dynamic shared memory.
     pub(crate) dynamic_shared: Option<u32>,
     /// Whether the result is timed.
     pub(crate) is_timed: bool,
-    /// Whether it is one of several that are timed.
+    /// Whether the result is one of several that are timed.
     pub(crate) is_candidate: bool,
-    /// The last line that begins as a note and is none.
+    /// The last line with a note's prefix that is not a valid note.
     pub(crate) unknown: Option<String>,
 }
 
 impl LaunchNote {
-    /// Reads the lines at the end of a text, the last one first. The first line that does not begin as a note ends them.
+    /// Parses the lines at the end of a PTX file, the last line first, up to the first line without a note's prefix.
     pub(crate) fn of(ptx: &str) -> Self {
         let mut note = Self::default();
         for line in ptx.trim_end().lines().rev() {
@@ -44,7 +44,7 @@ mod tests {
         LaunchNote::of(&format!(".version 8.7\n{end}"))
     }
 
-    /// The notes count where they are the last lines, whatever white space follows; anything else says nothing.
+    /// Notes count only as the last lines, followed by any white space; other lines have no effect.
     #[test]
     fn the_last_lines_are_read() {
         let shared = |end: &str| note(end).dynamic_shared;
@@ -58,7 +58,7 @@ mod tests {
         }
     }
 
-    /// A line that only begins as a note is told. The notes ahead of that line are read all the same.
+    /// An invalid line with a note's prefix is reported. The notes before that line are still parsed.
     #[test]
     fn what_is_no_note_is_told() {
         for words in ["timd", "timed 1", "dynamic-shared", "dynamic-shared -1", "dynamic-shared 4294967296"] {
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// Both notes may stand there, in any order.
+    /// Several notes are parsed in any order.
     #[test]
     fn timed() {
         assert!(note("}\n// nvptx-ra: timed\n").is_timed);

@@ -1,12 +1,11 @@
-//! What ptxas prints of a file: lines that follow from the machine code, and lines that follow from the text.
+//! ptxas's messages for a file: lines about the machine code, and lines about the PTX.
 //!
-//! Where other code is delivered than that of the user's text, the first are those of the code delivered, and the others
-//! those of the user's text, with its lines and its name.
+//! If another module's code is delivered than the user's, lines about machine code come from the delivered code. All
+//! other lines come from the user's PTX, with its line numbers and its name.
 
-/// What stands in a line that follows from the machine code. The second line of function properties has no `ptxas` in
-/// front.
+/// Parts of lines about machine code. The second line of function properties has no `ptxas` prefix.
 const OF_CODE: [&str; 9] = [
-    // Products of matrices that wait for each other, around a line. The search sees to it that they get no worse.
+    // `wgmma` products that ptxas serialises, around a line of the PTX. The search rejects variants with more of them.
     "info    : (C75",
     " bytes stack frame, ",
     "Function properties for ",
@@ -18,16 +17,16 @@ const OF_CODE: [&str; 9] = [
     "Local memory used for function '",
 ];
 
-/// What stands in a line on the run of ptxas itself, which `--compiler-stats` asks for.
+/// Part of a line about the run of ptxas itself, from `--compiler-stats`.
 const OF_RUN: &str = "info    : STAT: ";
 
 fn is_of_code(line: &str) -> bool {
     OF_CODE.iter().any(|part| line.contains(part))
 }
 
-/// The messages on the code that is delivered, `delivered`, with those on the text as it is, `unchanged`. `None` where
-/// the two do not have the same messages on the text: then the text that was found says something that the user's does
-/// not. Lines on a run are those on the run that has some.
+/// Merges the messages for the delivered code with those for the stock code. `None` if the messages about the PTX
+/// differ: then the variant's PTX has a diagnostic that the user's lacks. Lines about a run come from the run that has
+/// them.
 pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
     let [of_delivered, of_unchanged] = [delivered, unchanged].map(|report| of_run(report, true));
     let (delivered, unchanged) = (&of_run(delivered, false), &of_run(unchanged, false));
@@ -52,31 +51,30 @@ pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
     Some(text)
 }
 
-/// The lines on a run of ptxas, or all others.
+/// Selects the lines about a run of ptxas, or all others.
 fn of_run(report: &str, is_wanted: bool) -> String {
     report.split_inclusive('\n').filter(|line| line.contains(OF_RUN) == is_wanted).collect()
 }
 
-/// What stands in a message for the name of the text's file. Ahead of it, ptxas says what it is called itself:
-/// `ptxas-blackwell` under Triton.
+/// Replaces the PTX file's name in stored messages. ptxas's own name comes before it: `ptxas-blackwell` under Triton.
 const NAMELESS: &str = " \0, line ";
 
 fn named(name: &str) -> String {
     format!(" {name}, line ")
 }
 
-/// The messages on a text whose file has this name, without the name, as the next file with the text may have another, and
-/// without those on the run.
+/// Removes the file's name from the messages, because the next file with the same PTX may have another name, and the
+/// lines about the run.
 pub(super) fn without_name(report: &str, name: &str) -> String {
     of_run(report, false).replace(&named(name), NAMELESS)
 }
 
-/// The same with a name.
+/// Inserts a file's name into stored messages.
 pub(super) fn with_name(report: &str, name: &str) -> String {
     report.replace(NAMELESS, &named(name))
 }
 
-/// The words of a message behind the place that it names.
+/// Returns a message's text after its position.
 fn words(line: &str) -> &str {
     line.split_once("; ").map_or(line, |(_, message)| message)
 }
@@ -92,14 +90,14 @@ mod tests {
         \u{20}   24 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n\
         ptxas info    : Used 255 registers\n";
 
-    /// Figures are those of the code, and places those of the user's text.
+    /// Figures come from the delivered code, and positions from the user's PTX.
     #[test]
     fn figures_and_places() {
         let found = UNCHANGED.replace("k.ptx, line 9", "found.ptx, line 12").replace("24 bytes stack", "0 bytes stack");
         assert_eq!(merged(&found, UNCHANGED), Some(UNCHANGED.replace("24 bytes stack", "0 bytes stack")));
     }
 
-    /// A warning that the user's text does not have is no result.
+    /// A result with a warning that the user's PTX does not have is rejected.
     #[test]
     fn new_warnings() {
         let more = format!("{UNCHANGED}ptxas warning : Value is odd\n");
@@ -107,7 +105,7 @@ mod tests {
         assert_eq!(merged(&UNCHANGED.replace("is old", "is new"), UNCHANGED), None);
     }
 
-    /// Another file with the same text has the same messages under its own name.
+    /// Another file with the same PTX gets the same messages under its own name.
     #[test]
     fn names() {
         let nameless = without_name(UNCHANGED, "k.ptx");
@@ -117,7 +115,7 @@ mod tests {
         assert!(!without_name(&of_triton, "k.ptx").contains("k.ptx"));
     }
 
-    /// Where ptxas injects a wait elsewhere, or none, the code is another, and its message.
+    /// If ptxas injects a wait elsewhere, or none, its message comes from the delivered code.
     #[test]
     fn injected_waits() {
         let wait = |line| {
@@ -127,7 +125,7 @@ mod tests {
         assert_eq!(merged("", &wait(1579)), Some(String::new()));
     }
 
-    /// Statistics of a run are those of the run that was asked for them.
+    /// Statistics of a run come from the run that printed them.
     #[test]
     fn statistics() {
         let with = |milliseconds: u32| format!("{UNCHANGED}ptxas info    : STAT: CompileTime = {milliseconds}.5 ms\n");
@@ -136,7 +134,7 @@ mod tests {
         assert_eq!(without_name(&with(1), "other.ptx"), UNCHANGED);
     }
 
-    /// Where less is spilled, there is one warning less.
+    /// If less is spilled, one warning disappears.
     #[test]
     fn spill_warnings() {
         let spills = "ptxas warning : Registers are spilled to local memory in function 'k', 4 bytes spill stores\n";

@@ -1,8 +1,8 @@
-//! A program in ptxas's place: ptxas on the unchanged text first, then, for kernels that lose by it, what this project
-//! knows. Called as `nvptx-ra ptxas …`, or by the name `ptxas`.
+//! The ptxas wrapper: runs ptxas on the stock PTX, and then searches better variants of the kernels that spill or lose
+//! occupancy. It is called as `nvptx-ra ptxas …`, or by the name `ptxas`.
 //!
-//! Builds must not fail for our sake. What is not understood goes to ptxas with the arguments as they are, and an error
-//! of ours leaves ptxas's result.
+//! The wrapper must never make a build fail. Arguments that are not understood are passed to ptxas verbatim, and an
+//! internal error leaves ptxas's result in place.
 
 mod argument_parser;
 mod assemble;
@@ -48,31 +48,31 @@ use task::{Task, why_alone};
 
 use crate::interrupt;
 
-/// Run ptxas, with its own arguments.
+/// Run ptxas with its own arguments
 ///
-/// The same happens where this program is called by the name `ptxas`. Variables of the environment are its settings:
+/// The same happens if this program is called by the name `ptxas`. Environment variables are its settings:
 /// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_EFFORT (0: ptxas alone), NVPTX_RA_RUNS, NVPTX_RA_SECONDS, NVPTX_RA_CACHE,
 /// NVPTX_RA_CHECK, NVPTX_RA_LOG, NVPTX_RA_PROFILE and NVPTX_RA_RECORD; docs/ptxas.md explains them.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {
-    /// The arguments of ptxas.
+    /// The arguments of ptxas
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
     pub all: Vec<OsString>,
 }
 
-/// The arguments for ptxas where this program is to be one: by the name that it is called, or by its first argument.
+/// Returns the arguments for ptxas if this program is called by the name `ptxas` or if its first argument is `ptxas`.
 pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Option<Vec<OsString>> {
     let program = all.next()?;
     let is_called_so = Path::new(&program).file_name().is_some_and(|name| name == "ptxas");
     (is_called_so || all.next()? == "ptxas").then(|| all.collect())
 }
 
-/// Does what ptxas would do with the arguments, or better.
+/// Delivers ptxas's result, or a better result.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let ptxas = RealPtxas::find()?;
     if switch::is_off() {
-        // The program that started this one says what it does.
+        // In a nested call, the outer wrapper writes the log.
         if !ptxas.is_nested {
             note_alone(&Log::of_environment(), &arguments, "ptxas runs alone: NVPTX_RA is off");
         }
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let mut settings = match Settings::read() {
         Ok(settings) if !settings.wants_ptxas_alone() && !ptxas.is_nested => settings,
         Ok(settings) => {
-            // The program that started this one says what it does.
+            // In a nested call, the outer wrapper writes the log.
             if !ptxas.is_nested {
                 note_alone(&settings.log, &arguments, &format!("ptxas runs alone: {}", settings.why_not()));
             }
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     build::run(&Task::new(&invocation, &settings, &ptxas))
 }
 
-/// Logs why ptxas is to do it alone, where nothing else is asked of the arguments than the file and the processor.
+/// Logs why ptxas runs alone. Only the file and the processor are read from the arguments.
 fn note_alone(log: &Log, arguments: &[OsString], reason: &str) {
     if *log != Log::Nowhere {
         log.about(&Invocation::read(arguments.to_vec(), &|_| None).about(), reason);
@@ -129,12 +129,12 @@ mod tests {
 
     use super::*;
 
-    /// NVIDIA's ptxas, where it is there.
+    /// Returns NVIDIA's ptxas if it is installed.
     pub(super) fn ptxas() -> Option<PathBuf> {
         cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas"))
     }
 
-    /// The program is ptxas by its name or by its first argument.
+    /// The program acts as ptxas by its name or by its first argument.
     #[test]
     fn names() {
         let arguments = |words: &[&str]| arguments_for_ptxas(words.iter().map(OsString::from));

@@ -1,24 +1,24 @@
-//! The table of ptxas's options: what each is called, how it takes its value, and what it means for a search.
+//! The table of ptxas's options: their names, how their values are written, and their meaning for a search.
 //!
-//! It has every option that `ptxas --help` of the releases 12.8 to 13.5 names, and the hidden options that a search has to
-//! know. [`unknown`] says what an option that is in neither table means for a search.
+//! The table contains every option in `ptxas --help` of the releases 12.8 to 13.5, and the hidden options that a search
+//! must know. [`unknown`] classifies options that are in neither table.
 
-/// How an option takes its value.
+/// How an option's value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionValue {
-    /// It has no value. ptxas refuses `--verbose=true`.
+    /// No value. ptxas refuses `--verbose=true`.
     Nothing,
     /// `--name=value` or `--name value`.
     Value,
-    /// As [`OptionValue::Value`]; commas separate several values, and a second one adds to the first.
+    /// As [`OptionValue::Value`], with several values separated by commas. A repeated option adds values.
     List,
-    /// As [`OptionValue::Value`], and the short form may be joined with a number: `-m64`.
+    /// As [`OptionValue::Value`], and the short form may directly precede a number: `-m64`.
     Number,
-    /// As [`OptionValue::Number`], but the short form never takes the next argument: of `-O 3`, the 3 is an input file.
+    /// As [`OptionValue::Number`], but the short form never takes the next argument: the 3 in `-O 3` is an input file.
     JoinedNumber,
 }
 
-/// What an option says that a search has to know.
+/// An option's meaning for a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Blocks,
@@ -45,31 +45,32 @@ pub(super) enum Meaning {
     WarningsAsErrors,
 }
 
-/// What happens to an invocation that has an option.
+/// How an option affects an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Kernels are searched. The option goes along with every variant.
+    /// Kernels are searched. Every variant gets the option.
     Search,
-    /// Kernels are searched, and the search follows what the option says.
+    /// Kernels are searched, and the search considers the option's meaning.
     SearchWith(Meaning),
-    /// Kernels are searched. The option tells of one run of ptxas, as a rule in a file: variants do not get it.
+    /// Kernels are searched. The option concerns one run of ptxas, usually for a file of that run: variants do not get
+    /// it.
     OfOneRun,
-    /// ptxas does it alone, for this reason.
+    /// ptxas runs alone, for this reason.
     PassThrough(&'static str),
-    /// As [`Class::PassThrough`], but with this value the option does nothing.
+    /// As [`Class::PassThrough`], but the option has no effect with this value.
     PassThroughUnless(&'static str, &'static str),
 }
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// Its name behind two dashes.
+    /// Its name after two dashes.
     pub long: &'static str,
-    /// Its name behind one dash.
+    /// Its name after one dash.
     pub short: &'static str,
     pub takes: OptionValue,
     pub class: Class,
-    /// The first release that has it; 12.8 stands for this one and those before.
+    /// The first release with the option; 12.8 also stands for earlier releases.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test compares it with ptxas"))]
     pub since: (u32, u32),
 }
@@ -90,7 +91,7 @@ const INSTRUMENTED: Class = PassThrough("it asks for instrumented code");
 const PRINTS: Class = PassThrough("it only asks for information");
 const LINKED_LATER: Class = PassThrough("the result is linked later");
 
-/// All options, in the order of their names.
+/// All options, sorted by name.
 pub(super) const TABLE: &[Row] = &[
     since((12, 9), "Ofast-compile", "Ofc", Value, PassThroughUnless("0", "it asks for a fast compilation")),
     row("allow-expensive-optimizations", "allow-expensive-optimizations", Value, Search),
@@ -173,8 +174,8 @@ pub(super) const TABLE: &[Row] = &[
     row("warning-as-error", "Werror", Nothing, SearchWith(Meaning::WarningsAsErrors)),
 ];
 
-/// Hidden options that do more than change machine code, in the order of their names. No help names them. Some have other
-/// short names in ptxas of CUDA 12 and 13.0 than in that of 13.5.
+/// Hidden options that do more than change machine code, sorted by name. `ptxas --help` does not list them. Some have
+/// other short names in ptxas of CUDA 12 and 13.0 than in ptxas of 13.5.
 pub(super) const HIDDEN: &[Row] = &[
     row("compiler-stats", "compilerStats", Value, OfOneRun),
     row("compiler-stats-file", "compiler-stats-file", Value, OfOneRun),
@@ -187,12 +188,12 @@ pub(super) const HIDDEN: &[Row] = &[
     row("force-externals", "fext", Nothing, DEBUGGING),
     row("ftrace-phase-after", "ftrace-phase-after", Value, OfOneRun),
     row("ftrace-phase-after", "ftracePhaseAfter", Value, OfOneRun),
-    row("okey", "ok", Value, PassThrough("the text is obfuscated")),
-    row("ptx-length", "ptxlen", Value, PassThrough("the text is obfuscated")),
+    row("okey", "ok", Value, PassThrough("the PTX is obfuscated")),
+    row("ptx-length", "ptxlen", Value, PassThrough("the PTX is obfuscated")),
     row("use-trace-pid", "use-trace-pid", Value, OfOneRun),
 ];
 
-/// Parts of names of options that do more than change machine code: they ask for code to debug or to check, or for files.
+/// Parts of names of options that do more than change machine code: debugging, checks, or files.
 const TELLING: [(&str, &str); 9] = [
     ("debug", "it may be for debugging"),
     ("sanitize", "it may ask for instrumented code"),
@@ -205,9 +206,10 @@ const TELLING: [(&str, &str); 9] = [
     ("trace", "it may write a file"),
 ];
 
-/// Why an option that is in no table is no matter for a search, if it is none. ptxas takes the option, or the run on the
-/// unchanged text fails; the same ptxas with the same option judges every variant. But a variant must not write a file of
-/// the user's, and a file that ptxas reads is part of the answer. `exists` says whether there is a file of a name.
+/// Checks that an option in no table is harmless for a search; otherwise returns the reason. If ptxas did not know the
+/// option, its run on the stock PTX would fail, and the same ptxas with the same option judges every variant. But a
+/// variant must not write a user's file, and a file that ptxas reads affects the result. `exists` returns whether a
+/// file exists.
 pub(super) fn unknown(name: &str, value: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Result<(), &'static str> {
     let name = name.trim_start_matches('-').to_ascii_lowercase();
     if let Some((_, reason)) = TELLING.iter().find(|(part, _)| name.contains(part)) {
@@ -219,8 +221,8 @@ pub(super) fn unknown(name: &str, value: Option<&str>, exists: &dyn Fn(&str) -> 
     if value.is_some_and(is_path) { Err("its value may name a file") } else { Ok(()) }
 }
 
-/// The option of a word as an argument has it, with its dashes and without its value. ptxas knows long names behind two
-/// dashes, short names behind one dash, and no abbreviations.
+/// Looks up an option as it is written in an argument, with its dashes and without its value. ptxas accepts long names
+/// after two dashes, short names after one dash, and no abbreviations.
 pub(super) fn by_word(word: &str) -> Option<&'static Row> {
     let mut all = TABLE.iter().chain(HIDDEN);
     match word.strip_prefix("--") {
@@ -237,7 +239,7 @@ mod tests {
     use super::*;
     use crate::ptxas_wrapper::tests::ptxas;
 
-    /// Names are in order, and each is there once.
+    /// Names are sorted and unique.
     #[test]
     fn names_are_unique() {
         assert!(TABLE.is_sorted_by_key(|row| row.long) && HIDDEN.is_sorted_by_key(|row| row.long));
@@ -253,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Options of no table go along, unless their names or values tell of files, debugging or checks.
+    /// Options that are in no table are accepted, unless their names or values suggest files, debugging or checks.
     #[test]
     fn options_of_no_table() {
         let exists = |name: &str| ["here", "2"].contains(&name);
@@ -275,8 +277,7 @@ mod tests {
         }
     }
 
-    /// The options of `ptxas --help` are those of the table for this release: the same names, and a value only where
-    /// the help shows one.
+    /// The table matches `ptxas --help` for this release: the same names, and a value exactly if the help shows one.
     #[test]
     fn the_table_is_that_of_the_help() {
         let Some(ptxas) = ptxas() else { return };
@@ -306,7 +307,7 @@ mod tests {
         assert_eq!(shown, known, "ptxas {release:?} and the table");
     }
 
-    /// ptxas takes a value for exactly those options for which the table says so.
+    /// ptxas takes a value for exactly the options for which the table has one.
     #[test]
     fn values_are_taken_as_the_table_says() {
         let Some(ptxas) = ptxas() else { return };

@@ -1,4 +1,5 @@
-//! A folder of profiles, one for each text: what one machine has searched, others make again without a search.
+//! A folder with a profile for each PTX module. Results of one machine's search are replayed on other machines without
+//! a search.
 
 use std::fs;
 use std::path::Path;
@@ -9,14 +10,14 @@ use nvptx_ra::profile::Profile;
 use super::entry::digest;
 use super::invocation::{Input, Invocation};
 
-/// Digits of a text's digest in a file's name.
+/// Digits of a PTX module's digest in a file's name.
 const DIGITS: usize = 16;
 
-/// What stands in the comment at the head of a profile.
+/// The program in the comment at the head of a profile.
 const REPLAYED_BY: &str = "nvptx-ra ptxas with NVPTX_RA_PROFILE";
 
-/// The name of a text's profile. A text has one for each processor, and another one where its object is linked later: less
-/// may be chosen there.
+/// Returns the file name of a PTX module's profile. A module has one profile for each processor, and another if its
+/// object is linked later: fewer choices are allowed there.
 pub(super) fn name(invocation: &Invocation, input: &Input) -> String {
     let processor = invocation.processor.as_deref().map(|processor| format!("-{processor}"));
     named(invocation, input, &processor.unwrap_or_default())
@@ -27,7 +28,8 @@ fn named(invocation: &Invocation, input: &Input, processor: &str) -> String {
     format!("{}{processor}{end}.toml", &digest(&input.text)[..DIGITS])
 }
 
-/// The profile of a text, where there is one. A file without a processor in its name is for all that have none of their own.
+/// Reads the profile of a PTX module, if it exists. A file without a processor in its name is used for all processors
+/// without a file of their own.
 pub(super) fn read(folder: &Path, invocation: &Invocation, input: &Input) -> Option<String> {
     let names = [name(invocation, input), named(invocation, input, "")];
     names.iter().find_map(|name| fs::read_to_string(folder.join(name)).ok())
@@ -39,12 +41,12 @@ pub(super) fn write(folder: &Path, name: &str, profile: &str) -> Result<(), Erro
     crate::output::write(&folder.join(name), profile.as_bytes())
 }
 
-/// The profile of a text for which nothing is better. `notes` say why.
+/// Returns a profile without improvements. `notes` are the reasons.
 pub(super) fn of_nothing(processor: &str, notes: &[String]) -> Result<String, Error> {
     Profile::new(processor, Vec::new()).print(REPLAYED_BY, notes)
 }
 
-/// Whether a profile leaves the text as it is.
+/// Returns whether a profile leaves the module stock.
 pub(super) fn says_nothing(profile: &str) -> bool {
     Profile::parse(profile).is_ok_and(|profile| profile.functions.is_empty())
 }
@@ -63,7 +65,7 @@ mod tests {
         name(&invocation, &invocation.inputs[0])
     }
 
-    /// A text has a profile for each processor and each way to link it, whatever its other options are.
+    /// A module's profile depends on the processor and on the way of linking, and on no other options.
     #[test]
     fn names() {
         let digits = &digest(b"text")[..DIGITS];
@@ -71,7 +73,7 @@ mod tests {
         assert_eq!(name_of(&["-arch=sm_86", "-c"]), format!("{digits}-sm_86-c.toml"));
     }
 
-    /// The processor's own profile counts ahead of the one for all.
+    /// The processor's own profile takes precedence over the profile for all processors.
     #[test]
     fn the_own_profile_comes_first() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -84,7 +86,7 @@ mod tests {
         }
     }
 
-    /// A profile of nothing is read back as one, and no other is.
+    /// A profile without improvements is recognised, and no other profile is.
     #[test]
     fn nothing() {
         let profile = of_nothing("sm_90", &["k: no better".into()]).expect("text");

@@ -1,5 +1,5 @@
-//! A line of progress in ptxas's place: what takes so long, how far it is, and how to do without. It stands at the foot of a terminal
-//! while a build takes longer than people expect of ptxas, and is gone before anything else is written.
+//! The wrapper's progress line: the current file, its progress, and how to turn the search off. The line is at the foot
+//! of the terminal if a build takes longer than users expect from ptxas. It is erased before other output is written.
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use super::settings::Log;
 use crate::progress_bar::{Bar, has_place};
 
-/// The time that a build may take without a word.
+/// Time before the line appears.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The line, for as long as it lives.
+/// The line is shown while this value exists.
 pub(super) struct ProgressLine {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -26,13 +26,13 @@ struct Shared {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
-    /// How many of how many kernels are done.
+    /// The number of finished kernels, and of all kernels.
     kernels: [usize; 2],
     is_over: bool,
 }
 
 impl ProgressLine {
-    /// Begins work on a file that began at `start`. Where the log goes to the same place, its lines say enough.
+    /// Starts the line for a file whose work began at `start`. There is no line if the log goes to the standard error.
     pub(super) fn start(file: &str, start: Instant, log: &Log) -> Self {
         let shared = Arc::<Shared>::default();
         let is_wanted = *log != Log::StandardError && has_place();
@@ -43,19 +43,19 @@ impl ProgressLine {
         Self { shared, thread }
     }
 
-    /// Notes that so many of so many kernels are done.
+    /// Sets the number of finished kernels.
     pub(super) fn set(&self, done: usize, of: usize) {
         self.shared.lock().kernels = [done, of];
         self.shared.changed.notify_all();
     }
 }
 
-/// The line goes away, and the terminal is as it was.
+/// Erases the line and restores the terminal.
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.shared.lock().is_over = true;
         self.shared.changed.notify_all();
-        // A panic there has left no line.
+        // If the thread panicked, no line is left.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -79,7 +79,7 @@ impl Shared {
     }
 }
 
-/// What the line says behind the seconds.
+/// Formats the line after the seconds.
 fn text(file: &str, [done, of]: [usize; 2]) -> String {
     let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let file = nvptx_ra::printable::printable(&file);
@@ -90,7 +90,7 @@ fn text(file: &str, [done, of]: [usize; 2]) -> String {
 mod tests {
     use super::*;
 
-    /// The line names the file without its folder, and nothing that a terminal would act on.
+    /// The line contains the file's name without its folder, and no control characters.
     #[test]
     fn words() {
         let expected = "k.ptx: 3 of 8 kernels searched; NVPTX_RA_RUNS=0 turns this off";

@@ -1,8 +1,9 @@
-//! Which ptxas is the real one, and how it is started.
+//! Finds and starts the real ptxas.
 //!
-//! `NVPTX_RA_PTXAS` names it; else it is the next `ptxas` on PATH that is not this program; else that of `CUDA_PATH`. Links
-//! to this program are the same file, and copies have the same bytes. A script that leads back here is found by what
-//! [`CALLERS`] says: every program that was tried stands there, so none is tried twice.
+//! `NVPTX_RA_PTXAS` sets it. Otherwise, it is the next `ptxas` on PATH that is not this program, or else the one in
+//! `CUDA_PATH`. Links to this program are recognised as the same file, and copies by their bytes. A script that calls
+//! this program again is recognised by [`CALLERS`]: the variable lists every program that was tried, so that no program
+//! is tried twice.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,23 +15,23 @@ use std::process::{Command, Stdio};
 
 use nvptx_ra::error::{Error, ErrorKind};
 
-/// The variable that names the real ptxas.
+/// The variable that sets the real ptxas.
 pub(crate) const NAMED: &str = "NVPTX_RA_PTXAS";
 
-/// The programs that this call has gone through, for the programs that it starts.
+/// The variable that lists the programs on the way to this call, for child processes.
 const CALLERS: &str = "NVPTX_RA_CALLERS";
 
 /// NVIDIA's ptxas.
 #[derive(Clone, Debug)]
 pub(crate) struct RealPtxas {
     pub path: PathBuf,
-    /// The value of [`CALLERS`] for it.
+    /// The value of [`CALLERS`] for its process.
     callers: String,
-    /// This program was started by what another one took for the real ptxas: that one searches.
+    /// Whether another wrapper took this program for the real ptxas: the outer wrapper searches.
     pub is_nested: bool,
 }
 
-/// What decides which ptxas is the real one.
+/// Inputs for finding the real ptxas.
 struct Surroundings {
     named: Option<OsString>,
     path: Option<OsString>,
@@ -45,7 +46,7 @@ impl RealPtxas {
         Self::find_or(None)
     }
 
-    /// The one that is named, else the one that is found.
+    /// Returns the given ptxas, else finds it.
     pub(crate) fn find_or(named: Option<&Path>) -> Result<Self, Error> {
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         Self::find_in(&Surroundings {
@@ -66,14 +67,14 @@ impl RealPtxas {
             let has_slash = name.as_bytes().contains(&b'/');
             let candidates = if has_slash { vec![name.into()] } else { on_path(name) };
             candidates.into_iter().find(|candidate| is_program(candidate)).ok_or_else(|| {
-                let problem = format!("{NAMED} names '{}', which is no program", name.to_string_lossy());
+                let problem = format!("{NAMED} names '{}', which is not a program", name.to_string_lossy());
                 Error::new(ErrorKind::File, problem, "set it to NVIDIA's ptxas, or unset it")
             })
         });
         let named = named.transpose()?;
         let path = match named {
             Some(named) if around.is_this(&named) => {
-                let problem = format!("{NAMED} names '{}', which leads back to this program", named.display());
+                let problem = format!("{NAMED} names '{}', which calls this program again", named.display());
                 return Err(Error::new(ErrorKind::File, problem, "set it to NVIDIA's ptxas, or unset it"));
             }
             Some(named) => named,
@@ -85,7 +86,7 @@ impl RealPtxas {
                     let problem = if around.callers.is_empty() {
                         problem.into()
                     } else {
-                        format!("{problem}; what was tried leads back to this program")
+                        format!("{problem}; the programs that were tried call this program again")
                     };
                     let remedy = format!("set {NAMED} to it, or CUDA_PATH to a CUDA toolkit");
                     Error::new(ErrorKind::File, problem, remedy)
@@ -97,26 +98,27 @@ impl RealPtxas {
         Ok(Self { path, callers: callers.join(" "), is_nested: !around.callers.is_empty() })
     }
 
-    /// A command that starts it.
+    /// Returns a command that starts it.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.env(CALLERS, &self.callers);
         command
     }
 
-    /// Whether it takes a value for an option, by what it says of the option alone; `None` where it knows no such option.
+    /// Returns whether ptxas takes a value for an option, from its message for this option alone; `None` if ptxas does
+    /// not know the option.
     pub(crate) fn takes_value(&self, option: &str) -> Option<bool> {
         takes_value(self.command(), option)
     }
 
-    /// Becomes it, with the arguments as they are. Comes back only where that fails.
+    /// Replaces this process by ptxas, with the arguments unchanged. Returns only on failure.
     pub(crate) fn become_it(&self, arguments: &[OsString]) -> Error {
         let error = self.command().args(arguments).exec();
         Error::file(&self.path, &error)
     }
 }
 
-/// See [`RealPtxas::takes_value`]; `ptxas` starts it.
+/// Implements [`RealPtxas::takes_value`]; `ptxas` starts it.
 pub(crate) fn takes_value(mut ptxas: Command, option: &str) -> Option<bool> {
     let done = ptxas.arg(option).stdin(Stdio::null()).output().ok()?;
     let said = String::from_utf8_lossy(&done.stderr);
@@ -128,7 +130,7 @@ impl Surroundings {
         self.callers.split_whitespace()
     }
 
-    /// Whether a program is this one, a copy of it, or leads back to it.
+    /// Returns whether a program is this program or a copy, or calls it again.
     fn is_this(&self, program: &Path) -> bool {
         let other = identity(program);
         let leads_back = other.as_deref().is_some_and(|other| self.callers().any(|caller| caller == other));
@@ -141,12 +143,12 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The device and the number of a file, links followed.
+/// Returns a file's device and inode, after links are followed.
 fn identity(path: &Path) -> Option<String> {
     fs::metadata(path).ok().map(|found| format!("{}:{}", found.dev(), found.ino()))
 }
 
-/// Whether two files have the same bytes. They are read only where they are equally long.
+/// Returns whether two files have the same bytes. Files are only read if their lengths agree.
 fn is_copy(one: &Path, other: &Path) -> bool {
     let length = |path: &Path| fs::metadata(path).map(|found| found.len()).ok();
     length(one).is_some()
@@ -160,8 +162,8 @@ mod tests {
 
     use super::*;
 
-    /// A folder with `us/ptxas`, this program; `link/ptxas` and `copy/ptxas`; `real/ptxas`; and `plain/ptxas`, which is
-    /// no program.
+    /// Makes a folder with `us/ptxas`, this program; `link/ptxas` and `copy/ptxas`; `real/ptxas`; and `plain/ptxas`,
+    /// which is not executable.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("there is space");
         let write = |name: &str, text: &str, mode| {
@@ -191,7 +193,7 @@ mod tests {
         }
     }
 
-    /// The first program on PATH that is not this one, a link to it or a copy of it; else that of the toolkit.
+    /// The result is the first program on PATH that is not this program, a link to it or a copy; else the toolkit's.
     #[test]
     fn the_next_on_path() {
         let folder = folder();
@@ -212,7 +214,8 @@ mod tests {
         );
     }
 
-    /// What is named is taken, by its path or by its name on PATH, unless it is this program or none at all.
+    /// The program that the variable sets is used, by its path or by its name on PATH, unless it is this program or not
+    /// executable.
     #[test]
     fn the_named_one() {
         let folder = folder();
@@ -225,7 +228,7 @@ mod tests {
         assert_eq!(found(&folder.join("cuda/bin/ptxas")), Ok(folder.join("cuda/bin/ptxas")));
         for ours in ["us/ptxas", "link/ptxas", "copy/ptxas"] {
             let problem = found(&folder.join(ours)).expect_err("it is this program");
-            assert!(problem.ends_with("/ptxas', which leads back to this program"), "{problem}");
+            assert!(problem.ends_with("/ptxas', which calls this program again"), "{problem}");
         }
         let problem = found(&folder.join("plain/ptxas")).expect_err("it is no program");
         assert!(problem.ends_with("which is no program"), "{problem}");
@@ -233,7 +236,8 @@ mod tests {
         assert!(found(Path::new("no-such-ptxas")).is_err());
     }
 
-    /// What was tried is not tried again: a script that starts this program is skipped, and in the end nothing is left.
+    /// Programs that were tried are not tried again: a script that starts this program is skipped, until no program is
+    /// left.
     #[test]
     fn a_script_that_leads_back() {
         let folder = folder();
@@ -246,7 +250,7 @@ mod tests {
         assert!(second.path.ends_with("cuda/bin/ptxas") && second.is_nested);
         around.callers = second.callers;
         let error = RealPtxas::find_in(&around).expect_err("nothing is left").to_string();
-        assert!(error.contains("what was tried leads back to this program"), "{error}");
+        assert!(error.contains("the programs that were tried call this program again"), "{error}");
         around.named = Some(folder.join("real/ptxas").into());
         assert!(RealPtxas::find_in(&around).is_err());
     }

@@ -1,4 +1,4 @@
-//! The search of one text that a build has noted: what the build would have done, with the program in ptxas's place.
+//! Searches one PTX module that a build has recorded, exactly as the build's ptxas wrapper would have.
 
 use std::fs;
 use std::time::Duration;
@@ -18,22 +18,22 @@ use super::{inputs, stock_run};
 use crate::ptxas::{Folder, refusal};
 use crate::tune::request::{ChangedKernel, UnchangedKernel};
 
-/// What a search has found of a text.
+/// The result of searching a PTX module.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Found {
     pub(super) digest: String,
     pub(super) processor: String,
     /// The name of the profile.
     pub(super) profile: String,
-    /// The kernels that are better.
+    /// The improved kernels.
     pub(super) changes: Vec<ChangedKernel>,
-    /// The kernels that stay as they are.
+    /// The kernels that stay stock.
     pub(super) left: Vec<UnchangedKernel>,
     pub(super) milliseconds: u64,
 }
 
 impl Found {
-    /// A line for each kernel.
+    /// Formats a line for each kernel.
     pub(super) fn lines(&self) -> Vec<String> {
         let kernels = self.changes.iter().map(line).chain(self.left.iter().map(line_of));
         kernels.map(|kernel| format!("{} for {}: {kernel}", self.digest, self.processor)).collect()
@@ -44,10 +44,11 @@ impl Found {
     }
 }
 
-/// Searches a text, and gives what was found with the text of the profile. That leaves the text as it is if nothing is better.
+/// Searches a PTX module. Returns the result and the profile's contents. The profile leaves the module stock if nothing
+/// is better.
 ///
 /// # Errors
-/// ptxas does not take the text, or the search came to no end that the next search would come to.
+/// ptxas does not accept the PTX, or the search ended without a reproducible result.
 pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(Found, String), Error> {
     let of = |problem: &str, remedy: &str| Error::new(ErrorKind::File, format!("{}: {problem}", record.digest), remedy);
     let folder = Folder::new("search")?;
@@ -61,16 +62,16 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
         Action::PassThrough(reason) => Some(reason.clone()),
         Action::Version => Some("an option asks for the version".into()),
     };
-    // What stands in a record is not believed: a file that an option names is somebody's.
+    // A record is not trusted: an option could name any file of the user.
     let alone = alone.or_else(|| (!invocation.files.is_empty()).then(|| "an option names a file".into()));
     if let Err(reason) = alone.map_or(Ok(()), Err).and_then(|()| inputs::read(&mut invocation)) {
         return Err(of(&reason, "remove the record, and build again"));
     }
     if profiles::name(&invocation, &invocation.inputs[0]) != record.conditions.profile {
-        return Err(of("the record names the profile of another text", "remove the record, and build again"));
+        return Err(of("the record names the profile of another PTX file", "remove the record, and build again"));
     }
     let mut settings = record.conditions.settings(runs)?;
-    // A cache for this search alone keeps what a next search would find, and nothing else.
+    // A cache for this search only: its entry exists exactly if the result is reproducible.
     settings.cache = Some(folder.path("cache"));
     settings.log = Log::of_environment();
     settings.about = format!("{} for {}", record.digest, invocation.processor.as_deref().unwrap_or_default());
@@ -78,7 +79,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
     let stock_result = stock_run::run(&invocation, ptxas)?;
     if !stock_result.status.success() {
         let messages = String::from_utf8_lossy(&stock_result.messages);
-        return Err(of(refusal(&messages), "let the ptxas of the build search it"));
+        return Err(of(refusal(&messages), "search with the ptxas of the build"));
     }
     let searched = improve(&task, &stock_result);
     let Some(Entry { choice, left, milliseconds, processor, .. }) =
@@ -86,7 +87,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
     else {
         return Err(searched
             .err()
-            .unwrap_or_else(|| of("the search was interrupted, or ptxas had trouble", "search again")));
+            .unwrap_or_else(|| of("the search was interrupted, or a run of ptxas failed", "search again")));
     };
     let (profile, changes) = match choice {
         Some(CachedChoice { profile, changes, .. }) => (profile, changes),

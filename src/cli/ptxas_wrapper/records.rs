@@ -1,8 +1,8 @@
-//! A folder of texts that could be searched, noted by builds that do not search themselves.
+//! A folder of PTX modules for a later search, recorded by builds that do not search themselves.
 //!
-//! A record is two files, `DIGEST.ptx` and `DIGEST.json`: the text, and all else that a search needs. The digest is of both,
-//! so that builds which note the same text at once write the same bytes, and a damaged record is seen. The text is written
-//! first, and each file as a whole: a record is there when its JSON is.
+//! A record is two files, `DIGEST.ptx` and `DIGEST.json`: the PTX, and everything else that a search needs. The digest
+//! covers both, so concurrent builds of the same module write the same bytes, and damage is detected. The PTX is
+//! written first, and each file is written atomically: a record exists once its JSON file exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,26 +18,26 @@ use super::settings::{OF_SEARCH, Settings};
 use super::task::Task;
 use crate::{output, private_folder};
 
-/// The version of the form.
+/// Version of the format.
 const FORM: u32 = 1;
 
 /// Digits of a record's digest.
 const DIGITS: usize = 16;
 
-/// What a search needs beside the text.
+/// Everything that a search needs except the PTX.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Conditions {
     form: u32,
-    /// The name of the profile that a search makes.
+    /// The file name of the profile that a search writes.
     pub(super) profile: String,
-    /// The options of ptxas that bear on machine code. The processor is one of them.
+    /// The options of ptxas that affect machine code, the processor included.
     pub(super) options: Vec<String>,
-    /// The variables of the environment that change what a search finds.
+    /// The environment variables that change a search's result.
     settings: BTreeMap<String, String>,
 }
 
-/// A text that was noted.
+/// A recorded PTX module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) digest: String,
@@ -50,7 +50,7 @@ impl Conditions {
         serde_json::to_string_pretty(self).map(|json| json + "\n").map_err(|error| Error::internal(error, None))
     }
 
-    /// The settings of a build that searches with so many runs.
+    /// Returns the settings of a build that searches with `runs` runs.
     pub(super) fn settings(&self, runs: u32) -> Result<Settings, Error> {
         let runs = runs.to_string();
         Settings::read_with(&|name| match name {
@@ -60,17 +60,18 @@ impl Conditions {
     }
 }
 
-/// The digest of a record.
+/// Returns a record's digest.
 fn digest_of(text: &[u8], json: &str) -> String {
     digest(&[json.as_bytes(), text].concat())[..DIGITS].to_owned()
 }
 
-/// Notes the text of a build. What stands in the folder decides what later builds deliver, so that it is the user's alone.
+/// Records a build's PTX. The folder must be private to the user, because its contents decide what later builds
+/// deliver.
 pub(super) fn write(folder: &Path, task: &Task<'_>) -> Result<(), Error> {
     let Task { invocation, input, .. } = task;
     if let Some(file) = invocation.files.first() {
-        let problem = format!("ptxas reads {} beside the text", file.display());
-        return Err(Error::new(ErrorKind::Option, problem, "let the build search it"));
+        let problem = format!("ptxas also reads {}", file.display());
+        return Err(Error::new(ErrorKind::Option, problem, "search in the build instead"));
     }
     let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let settings = OF_SEARCH.iter().filter_map(|&name| Some((name.to_owned(), given(name)?)));
@@ -85,7 +86,7 @@ pub(super) fn write(folder: &Path, task: &Task<'_>) -> Result<(), Error> {
     let digest = digest_of(&input.text, &json);
     for (end, content) in [("ptx", input.text.as_slice()), ("json", json.as_bytes())] {
         let path = folder.join(format!("{digest}.{end}"));
-        // A file that is right keeps its time: build systems go by it.
+        // A correct file keeps its modification time, because build systems compare times.
         if fs::read(&path).is_ok_and(|there| there == content) {
             continue;
         }
@@ -94,10 +95,10 @@ pub(super) fn write(folder: &Path, task: &Task<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a record of a folder.
+/// Reads a record from a folder.
 ///
 /// # Errors
-/// There is none of this digest, or it is damaged.
+/// There is no record with this digest, or it is damaged.
 pub(super) fn read(folder: &Path, digest: &str) -> Result<Record, Error> {
     let path = |end: &str| folder.join(format!("{digest}.{end}"));
     let text = fs::read(path("ptx")).map_err(|error| Error::file(&path("ptx"), &error))?;
@@ -111,17 +112,20 @@ pub(super) fn read(folder: &Path, digest: &str) -> Result<Record, Error> {
     }
     let conditions: Conditions = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
     if conditions.form != FORM {
-        return Err(damaged(format!("a record of form {}, and this program reads {FORM}", conditions.form)));
+        return Err(damaged(format!(
+            "the record has format {}, and this program reads format {FORM}",
+            conditions.form
+        )));
     }
     Ok(Record { digest: digest.to_owned(), text, conditions })
 }
 
-/// The path of a record's file.
+/// Returns the paths of a record's files.
 pub(super) fn files(folder: &Path, digest: &str) -> [PathBuf; 2] {
     ["ptx", "json"].map(|end| folder.join(format!("{digest}.{end}")))
 }
 
-/// The digests of all records, sorted.
+/// Returns the digests of all records, sorted.
 pub(super) fn all(folder: &Path) -> Result<BTreeSet<String>, Error> {
     let entries = fs::read_dir(folder).map_err(|error| match error.kind() {
         NotFound => {

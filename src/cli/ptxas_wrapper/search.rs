@@ -1,7 +1,7 @@
-//! `nvptx-ra search`: the texts that builds have noted, searched while nobody waits.
+//! `nvptx-ra search`: searches the PTX modules that builds have recorded, outside of builds.
 //!
-//! Each text is searched by a process of its own, as an edge of a Ninja graph would be: what ends one of them leaves the
-//! others alone. A text is done when its profile is there, so that a search which was ended goes on where it was.
+//! A separate process searches each module, as an edge of a Ninja graph would, so that a crash affects one module only.
+//! A module is done once its profile exists, so an interrupted search resumes where it stopped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,27 +21,28 @@ use crate::ninja::{in_path, in_value, quoted, word};
 use crate::page::counted;
 use crate::{input, interrupt};
 
-/// Search the texts that builds have noted with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=FOLDER
+/// Search the PTX that builds have recorded with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=FOLDER
 ///
-/// What is found goes to FOLDER, as a profile for each text. Builds with NVPTX_RA_PROFILE=FOLDER use the profiles, and search
-/// no text that has one. A text that has one already is not searched again. Interrupted at any moment, the next call goes on.
+/// The results are written to FOLDER, as a profile for each PTX module. Builds with NVPTX_RA_PROFILE=FOLDER use the
+/// profiles, and do not search a module that has a profile. Modules with a profile are not searched again: after an
+/// interruption, the next call resumes.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of the texts
+    /// The folder of the recorded PTX modules
     folder: PathBuf,
     /// How many variants of each kernel ptxas judges
     #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// How many texts are searched at once [default: as many as there are processors]
+    /// How many modules are searched at once [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// NVIDIA's ptxas [default: that of builds]
+    /// NVIDIA's ptxas [default: the ptxas that builds use]
     #[arg(long, value_name = "PATH")]
     ptxas: Option<PathBuf>,
-    /// Search these texts alone, named as the files in FOLDER are
+    /// Search only these modules, by the names of their files in FOLDER
     #[arg(long, value_name = "DIGEST", num_args = 1..)]
     only: Vec<String>,
-    /// Write the searches as a Ninja graph, for build systems that have more machines than this one
+    /// Write the searches as a Ninja graph, for build systems with more machines than this one
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     ninja: Option<PathBuf>,
     /// Print one JSON object
@@ -49,11 +50,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The texts of a folder.
+/// The PTX modules of a folder.
 struct Texts {
-    /// Those without a profile, by their digests. Where several records have one profile, the first is searched.
+    /// The modules without a profile, by digest. If several records share a profile, the first is searched.
     open: BTreeMap<String, Record>,
-    /// How many have a profile.
+    /// The number of modules with a profile.
     done: usize,
     /// The records that cannot be read.
     damaged: Vec<Error>,
@@ -63,7 +64,7 @@ impl Texts {
     fn new(folder: &Path, only: &[String]) -> Result<Self, Error> {
         let all = records::all(folder)?;
         if let Some(unknown) = only.iter().find(|digest| !all.contains(*digest)) {
-            let problem = format!("{}: no text {unknown}", folder.display());
+            let problem = format!("{}: no record {unknown}", folder.display());
             return Err(Error::new(ErrorKind::Option, problem, "name a file of the folder, without '.json'"));
         }
         let mut texts = Self { open: BTreeMap::new(), done: 0, damaged: Vec::new() };
@@ -104,37 +105,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     summary.end(&folder, arguments.json)
 }
 
-/// Searches one text, and writes its profile.
+/// Searches one module, and writes its profile.
 fn search(record: &Record, folder: &Path, runs: u32, ptxas: &RealPtxas) -> Result<Found, Error> {
     let (found, profile) = recorded_search::search(record, runs, ptxas)?;
     profiles::write(folder, &found.profile, &profile)?;
     Ok(found)
 }
 
-/// What has come of all texts.
+/// The results of all modules.
 #[derive(Default)]
 struct Summary {
     found: Vec<Found>,
     problems: Vec<String>,
-    /// How many had a profile before.
+    /// The number of modules that had a profile before.
     done: usize,
 }
 
 impl Summary {
-    /// Adds a text, and prints its lines. Another process may have searched it meanwhile.
+    /// Adds a module's result, and prints its lines. `None` if another process has searched it meanwhile.
     fn add(&mut self, result: Result<Option<Found>, Error>, json: bool) {
         match result {
             Ok(None) => self.done += 1,
             Ok(Some(found)) => {
                 if !json {
-                    // A reader that has seen enough is no reason to stop.
+                    // A closed standard output does not stop the search.
                     let _ =
                         crate::print_text(&found.lines().iter().map(|line| format!("{line}\n")).collect::<String>());
                 }
                 self.found.push(found);
             }
             Err(error) => {
-                // An interruption is told once, by the exit code.
+                // An interruption is only reported by the exit code.
                 if !interrupt::was_interrupted() {
                     say!("{error}");
                 }
@@ -143,7 +144,7 @@ impl Summary {
         }
     }
 
-    /// Prints the sum.
+    /// Prints the totals.
     fn end(&self, folder: &Path, json: bool) -> Result<ExitCode, Error> {
         if json {
             let object = json!({ "folder": folder, "texts": self.found, "problems": self.problems, "done": self.done });
@@ -165,21 +166,21 @@ impl Summary {
         let took: Duration = self.found.iter().map(Found::took).sum();
         let mut line = format!(
             "{} searched: {better} better, with {}; {:.1} s of searches",
-            counted(self.found.len(), "text"),
+            counted(self.found.len(), "file"),
             counted(kernels, "better kernel"),
             took.as_secs_f64()
         );
         if self.done > 0 {
-            line += &format!("; {} searched before", counted(self.done, "text"));
+            line += &format!("; {} searched before", counted(self.done, "file"));
         }
         if !self.problems.is_empty() {
-            line += &format!("; {} not searched", counted(self.problems.len(), "text"));
+            line += &format!("; {} not searched", counted(self.problems.len(), "file"));
         }
         line + "\n"
     }
 }
 
-/// Writes the graph of the texts that have no profile: an edge for each.
+/// Writes the Ninja graph of the modules without a profile, with an edge for each module.
 fn write_graph(path: &Path, texts: &Texts, folder: &Path, runs: u32, ptxas: &Path) -> Result<ExitCode, Error> {
     texts.damaged.iter().for_each(|error| say!("{error}"));
     let program = workers::this_program()?;
@@ -188,15 +189,15 @@ fn write_graph(path: &Path, texts: &Texts, folder: &Path, runs: u32, ptxas: &Pat
         return crate::print(text.as_bytes());
     }
     crate::output::write(path, text.as_bytes())?;
-    let (left, place) = (counted(texts.open.len(), "text"), path.display());
-    crate::print_text(&format!("{left} to search: let Ninja run {place}\n"))
+    let (left, place) = (counted(texts.open.len(), "file"), path.display());
+    crate::print_text(&format!("{left} to search: run ninja -f {place}\n"))
 }
 
 fn graph(texts: &Texts, folder: &Path, runs: u32, ptxas: &Path, program: &Path) -> Result<String, Error> {
-    // The programs are no inputs: a profile is not made again for a newer ptxas.
+    // The programs are not inputs: a newer ptxas does not cause a new search.
     let command = [word(program)?, "search".into(), word(folder)?, format!("--runs={runs}"), "--ptxas".into()];
     let command = [&command[..], &[word(ptxas)?, "--only $digest".into()]].concat().join(" ");
-    let mut text = "# The searches of nvptx-ra search, one for each text.\n".to_owned();
+    let mut text = "# The searches of nvptx-ra search, one for each PTX file.\n".to_owned();
     text += &format!("ninja_required_version = 1.3\n\nrule search\n  command = {command}\n");
     text += "  description = search $digest\n\n";
     for (digest, record) in &texts.open {

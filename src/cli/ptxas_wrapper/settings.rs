@@ -1,4 +1,4 @@
-//! The settings of the program that stands in ptxas's place: variables of the environment, for its command line is ptxas's.
+//! The ptxas wrapper's settings: environment variables, because its command line is ptxas's.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -11,72 +11,73 @@ use nvptx_ra::tune::objective::Effort;
 use super::exclusions::{self, Exclusions};
 use crate::dynamic_shared::DynamicShared;
 
-/// The variables that change what a search finds, beside the number of its runs.
+/// The variables that change a search's result, except the number of runs.
 pub(super) const OF_SEARCH: [&str; 3] =
     ["NVPTX_RA_MORE_INSTRUCTIONS", "NVPTX_RA_ALLOW_UNCOMPARED", "NVPTX_RA_DYNAMIC_SHARED"];
 
-/// Where lines about kernels go.
+/// Destination of log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Log {
     Nowhere,
     StandardError,
-    /// At the end of a file.
+    /// Appended to a file.
     File(PathBuf),
 }
 
-/// What the environment says.
+/// The settings from the environment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
-    /// `NVPTX_RA_RUNS`: at most so many runs of ptxas for each kernel, whatever they take. 0: ptxas alone. Unset by default.
+    /// `NVPTX_RA_RUNS`: most runs of ptxas for each kernel, regardless of time. 0: ptxas alone. Unset by default.
     pub runs: Option<u32>,
-    /// `NVPTX_RA_EFFORT`: so many times what ptxas takes may a search take. 0: ptxas alone.
+    /// `NVPTX_RA_EFFORT`: CPU time that a search may use, as a multiple of ptxas's own. 0: ptxas alone.
     pub effort: f64,
-    /// `NVPTX_RA_MORE_INSTRUCTIONS`: so many more machine instructions, in hundredths, may a variant have that costs less for
-    /// spills. 0 by default.
+    /// `NVPTX_RA_MORE_INSTRUCTIONS`: additional machine instructions, in per cent, that a variant with lower spill
+    /// costs may have. 0 by default.
     pub more_instructions: u32,
-    /// `NVPTX_RA_ALLOW_UNCOMPARED`: what is neither proved nor compared may win, other names of kernels among it. Off by default.
+    /// `NVPTX_RA_ALLOW_UNCOMPARED`: whether a variant may win that is neither proved nor compared with stock, other
+    /// names of kernels included. Off by default.
     pub allow_uncompared: bool,
-    /// `NVPTX_RA_SECONDS`: after that time the unchanged result stays. Unset by default.
+    /// `NVPTX_RA_SECONDS`: a search that takes longer leaves the stock result. Unset by default.
     pub seconds: Option<Duration>,
     /// `NVPTX_RA_CHECK`: whether the machine code of each build is compared with its PTX. Off by default.
     pub check: bool,
-    /// `NVPTX_RA_CACHE`: the folder of the cache; `None` where it is `off` or no folder is known.
+    /// `NVPTX_RA_CACHE`: the folder of the cache; `None` if it is `off` or no folder is known.
     pub cache: Option<PathBuf>,
     /// `NVPTX_RA_LOG`.
     pub log: Log,
-    /// The file and the processor that lines of the log are about: builds run side by side, and for several processors.
+    /// The file and the processor in log lines: builds run concurrently, and for several processors.
     pub about: String,
-    /// `NVPTX_RA_REPORT`: a file that gets a JSON object for each kernel that is better, one a line.
+    /// `NVPTX_RA_REPORT`: a file to which a JSON object is appended for each improved kernel, one a line.
     pub report: Option<PathBuf>,
-    /// `NVPTX_RA_PROFILE`: a folder with profiles of texts.
+    /// `NVPTX_RA_PROFILE`: a folder with profiles of PTX modules.
     pub profiles: Option<PathBuf>,
-    /// `NVPTX_RA_RECORD`: a folder that gets the texts that could be searched, where there are no runs.
+    /// `NVPTX_RA_RECORD`: a folder for PTX modules that could be searched, if the build itself makes no runs.
     pub record: Option<PathBuf>,
-    /// `NVPTX_RA_UNCHANGED`: what is left out of what a search has found.
+    /// `NVPTX_RA_UNCHANGED`: exclusions from search results.
     pub exclusions: Exclusions,
-    /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, several with commas.
+    /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, separated by commas.
     pub dynamic_shared: Vec<DynamicShared>,
 }
 
 impl Log {
-    /// What `NVPTX_RA_LOG` says, whatever the other variables do.
+    /// Returns the value of `NVPTX_RA_LOG`, even if other variables are invalid.
     pub(crate) fn of_environment() -> Self {
         Wanted::of_environment().into()
     }
 
-    /// The file that `NVPTX_RA_LOG` names, whatever the other variables say: compilers may hide the standard error.
+    /// Returns the file of `NVPTX_RA_LOG`, even if other variables are invalid: compilers may hide the standard error.
     pub(crate) fn if_file() -> Self {
         Some(Self::of_environment()).filter(|log| matches!(log, Self::File(_))).unwrap_or(Self::Nowhere)
     }
 }
 
 impl Settings {
-    /// Reads the environment. An error names the variable, its value and what is allowed.
+    /// Reads the environment. An error contains the variable, its value and the allowed values.
     pub(crate) fn read() -> Result<Self, Error> {
         Self::read_with(&|name| std::env::var_os(name))
     }
 
-    /// An empty variable is an unset one.
+    /// Treats an empty variable as unset.
     pub(super) fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let runs = match given("NVPTX_RA_RUNS") {
@@ -92,7 +93,7 @@ impl Settings {
                 let number = value.to_str().and_then(|value| value.parse::<f64>().ok());
                 let number = number.filter(|number| (0.0..=Effort::MOST_TIMES).contains(number));
                 number.ok_or_else(|| {
-                    wrong("NVPTX_RA_EFFORT", &value, "times what ptxas takes, 0 to 1000; 0 for ptxas alone")
+                    wrong("NVPTX_RA_EFFORT", &value, "a multiple of ptxas's time, 0 to 1000; 0 for ptxas alone")
                 })?
             }
         };
@@ -101,7 +102,7 @@ impl Settings {
             Some(value) => {
                 let number =
                     value.to_str().and_then(|value| value.parse().ok()).filter(|&percent: &u32| percent <= 100);
-                number.ok_or_else(|| wrong("NVPTX_RA_MORE_INSTRUCTIONS", &value, "a number of per cent, 0 to 100"))?
+                number.ok_or_else(|| wrong("NVPTX_RA_MORE_INSTRUCTIONS", &value, "a percentage, 0 to 100"))?
             }
         };
         let allow_uncompared = match given("NVPTX_RA_ALLOW_UNCOMPARED") {
@@ -141,7 +142,7 @@ impl Settings {
                 let all = value.to_str().map(|text| text.split(',').map(str::parse).collect::<Result<_, _>>());
                 let all = all.and_then(Result::ok);
                 all.ok_or_else(|| {
-                    wrong("NVPTX_RA_DYNAMIC_SHARED", &value, "BYTES or KERNEL=BYTES, with commas between")
+                    wrong("NVPTX_RA_DYNAMIC_SHARED", &value, "BYTES or KERNEL=BYTES, separated by commas")
                 })?
             }
         };
@@ -163,32 +164,32 @@ impl Settings {
         })
     }
 
-    /// Whether ptxas is to run as if this program was not there.
+    /// Returns whether ptxas runs as if this program did not exist.
     pub(crate) fn wants_ptxas_alone(&self) -> bool {
         !self.searches() && self.record.is_none() && self.profiles.is_none() && !self.check
     }
 
-    /// Writes a line of the log.
+    /// Writes a log line.
     pub(crate) fn note(&self, line: &str) {
         self.log.about(&self.about, line);
     }
 
-    /// Whether anything may be searched.
+    /// Returns whether a search may run.
     pub(crate) fn searches(&self) -> bool {
         self.runs.map_or(self.effort > 0.0, |runs| runs > 0)
     }
 
-    /// Why nothing is searched, where nothing may be.
+    /// Returns why no search runs.
     pub(crate) fn why_not(&self) -> &'static str {
         if self.runs == Some(0) { "NVPTX_RA_RUNS is 0" } else { "NVPTX_RA_EFFORT is 0" }
     }
 
-    /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
+    /// Formats the settings that can change a search's result. The cache's folder and the log cannot.
     pub(crate) fn of_search(&self) -> String {
         format!("{} dynamic-shared={:?}", self.of_kernels(), self.dynamic_shared)
     }
 
-    /// The same but for what is said of kernels by their names.
+    /// Formats the same settings without those that concern kernels by name.
     pub(crate) fn of_kernels(&self) -> String {
         let Self { more_instructions, allow_uncompared, seconds, .. } = self;
         let limits = self.runs.map_or_else(|| format!("effort={}", self.effort), |runs| format!("runs={runs}"));
@@ -207,7 +208,7 @@ impl From<Wanted> for Log {
     }
 }
 
-/// The folder of the cache; `None` where it is `off` or no folder is known.
+/// Returns the folder of the cache; `None` if it is `off` or no folder is known.
 pub(super) fn cache(given: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<PathBuf>, Error> {
     match given("NVPTX_RA_CACHE") {
         Some(value) if value == "off" => Ok(None),
@@ -220,7 +221,7 @@ pub(super) fn cache(given: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<P
     }
 }
 
-/// Compilers start ptxas in folders of their own.
+/// Makes a path absolute, because compilers start ptxas in folders of their own.
 fn absolute(name: &str, value: OsString) -> Result<PathBuf, Error> {
     let path = PathBuf::from(&value);
     if path.is_absolute() { Ok(path) } else { Err(wrong(name, &value, "an absolute path, or 'off'")) }
@@ -240,7 +241,7 @@ mod tests {
         Settings::read_with(&value).map_err(|error| error.to_string())
     }
 
-    /// Without variables the settings are the defaults, and an empty variable is none.
+    /// Without variables, the settings are the defaults; an empty variable counts as unset.
     #[test]
     fn defaults() {
         let none = read(&[]).expect("the defaults");
@@ -312,19 +313,19 @@ mod tests {
         }
     }
 
-    /// Each wrong value is named with what is allowed.
+    /// An error for a wrong value contains the allowed values.
     #[test]
     fn errors() {
         for (name, value, allowed) in [
             ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
-            ("NVPTX_RA_EFFORT", "-1", "times what ptxas takes, 0 to 1000; 0 for ptxas alone"),
-            ("NVPTX_RA_EFFORT", "inf", "times what ptxas takes, 0 to 1000; 0 for ptxas alone"),
-            ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a number of per cent, 0 to 100"),
+            ("NVPTX_RA_EFFORT", "-1", "a multiple of ptxas's time, 0 to 1000; 0 for ptxas alone"),
+            ("NVPTX_RA_EFFORT", "inf", "a multiple of ptxas's time, 0 to 1000; 0 for ptxas alone"),
+            ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a percentage, 0 to 100"),
             ("NVPTX_RA_ALLOW_UNCOMPARED", "1", "on"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
             ("NVPTX_RA_CHECK", "yes", "1 or 0"),
-            ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
+            ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, separated by commas"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),
             ("NVPTX_RA_LOG", "log.txt", logging::ALLOWED),
         ] {

@@ -1,7 +1,7 @@
-//! ptxas on the unchanged text. Whatever happens afterwards, its result is in place.
+//! Runs ptxas on the stock PTX. Its result stays in place if nothing better follows.
 //!
-//! ptxas writes its options into the cubin, as a note: `-v -O 3 -arch sm_90`. So the run on the unchanged text has the
-//! arguments as they are, and figures are there only where the user asks for them.
+//! ptxas writes its options into the cubin as a note: `-v -O 3 -arch sm_90`. So this run gets exactly the given
+//! arguments, and figures are only printed if the user asks for them.
 
 use std::io::{Read, Write as _};
 use std::process::{ExitStatus, Stdio};
@@ -15,26 +15,26 @@ use super::invocation::{Invocation, Source};
 use super::real_ptxas::RealPtxas;
 use crate::interrupt;
 
-/// Linux tells memory in these.
+/// Linux's unit for memory.
 const KIB: u64 = 1024;
 
-/// What ptxas makes of the unchanged text.
+/// ptxas's result for the stock PTX.
 #[derive(Clone, Debug)]
 pub(crate) struct StockResult {
     pub status: ExitStatus,
-    /// What it writes to the standard output.
+    /// Its standard output.
     pub output: Vec<u8>,
-    /// What it writes to the standard error.
+    /// Its standard error.
     pub messages: Vec<u8>,
-    /// The output file; empty where ptxas fails.
+    /// The output file; empty if ptxas fails.
     pub cubin: Vec<u8>,
     /// Its CPU time.
     pub took: Duration,
-    /// The most memory that it had, in bytes.
+    /// Its peak memory, in bytes.
     pub peak_memory: u64,
 }
 
-/// Runs ptxas with the arguments as they are: a cubin has some of them in it, `--verbose` among them.
+/// Runs ptxas with exactly the given arguments: a cubin contains some of them, `--verbose` among them.
 pub(super) fn run(invocation: &Invocation, ptxas: &RealPtxas) -> Result<StockResult, Error> {
     let problem = |error: std::io::Error| Error::file(&ptxas.path, &error);
     let mut command = ptxas.command();
@@ -47,7 +47,7 @@ pub(super) fn run(invocation: &Invocation, ptxas: &RealPtxas) -> Result<StockRes
     let (input, output, messages) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
         if let (Some(mut input), Some(text)) = (input, text) {
-            // A ptxas that refuses its arguments reads nothing.
+            // A ptxas that refuses its arguments reads no input.
             scope.spawn(move || input.write_all(text));
         }
         let messages = scope.spawn(move || read_all(messages));
@@ -57,13 +57,13 @@ pub(super) fn run(invocation: &Invocation, ptxas: &RealPtxas) -> Result<StockRes
         let cubin = if status.success() { std::fs::read(&invocation.output).unwrap_or_default() } else { Vec::new() };
         let used = used_by_programs();
         let took = time(&used).saturating_sub(time(&before));
-        // Programs ahead of it were asked for an option at most, and had less.
+        // Earlier child processes at most answered a question about an option, and used less memory.
         let peak_memory = used.map_or(0, |used| u64::try_from(used.max_rss()).unwrap_or(0) * KIB);
         Ok(StockResult { status, output, messages, cubin, took, peak_memory })
     })
 }
 
-/// What all programs together have used that this one has started and waited for.
+/// Returns the total resource use of all child processes that have ended.
 fn used_by_programs() -> Option<Usage> {
     getrusage(UsageWho::RUSAGE_CHILDREN).ok()
 }
@@ -73,7 +73,7 @@ fn time(usage: &Option<Usage>) -> Duration {
     Duration::from_micros(usage.as_ref().map_or(0, microseconds).try_into().unwrap_or(0))
 }
 
-/// Everything that a program writes.
+/// Reads a program's whole output.
 fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {

@@ -1,4 +1,4 @@
-//! An invocation whose kernels may get better, with what is known of it.
+//! An invocation whose kernels may improve, with its profile and its cache entry.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::profiles;
 use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 
-/// Why ptxas is to do it alone, where it is.
+/// Returns why ptxas must run alone; `None` if a search is possible.
 pub(super) fn why_alone(invocation: &Invocation) -> Option<String> {
     match &invocation.inputs[..] {
         [_] if invocation.processor.is_none() => Some("no processor is named".into()),
@@ -18,22 +18,22 @@ pub(super) fn why_alone(invocation: &Invocation) -> Option<String> {
     }
 }
 
-/// An invocation with one text.
+/// An invocation with one PTX module.
 pub(super) struct Task<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) input: &'a Input,
     pub(super) settings: &'a Settings,
     pub(super) ptxas: &'a RealPtxas,
-    /// The profile of the text, where the folder of profiles has one.
+    /// The module's profile, if the folder of profiles has one.
     pub(super) profile: Option<String>,
-    /// When the work on it began.
+    /// When the work began.
     pub(super) start: Instant,
-    /// Where its result is kept.
+    /// Where the result is cached.
     pub(super) place: Option<Place>,
 }
 
 impl<'a> Task<'a> {
-    /// Of an invocation that has one input.
+    /// Makes the task of an invocation with one input.
     pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, ptxas: &'a RealPtxas) -> Self {
         let (start, input) = (Instant::now(), &invocation.inputs[0]);
         let profile = settings.profiles.as_deref().and_then(|folder| profiles::read(folder, invocation, input));
@@ -47,7 +47,7 @@ impl<'a> Task<'a> {
         task
     }
 
-    /// Whether there is anything beside ptxas on the text as it is: a search, or a profile to replay.
+    /// Returns whether more than ptxas's stock run is possible: a search, or a profile to replay.
     pub(super) fn may_get_better(&self) -> bool {
         self.settings.searches() || self.profile.is_some()
     }

@@ -1,4 +1,4 @@
-//! A search of those kernels of a text that have no answer in the cache.
+//! Searches the kernels of a PTX module that have no result in the cache.
 
 use std::cell::Cell;
 
@@ -9,12 +9,12 @@ use crate::interrupt::is_interrupted;
 use crate::tune::kernel_results::{KernelInput, KernelResult, Lookup};
 use crate::tune::request::{self, Answer, Found, Request};
 
-/// The machine code of what was found, and what ptxas prints of it; an error in it where the code is none that counts, and would
-/// be none the next time.
+/// The machine code of a search's result, and ptxas's messages for it. The inner error is reproducible: the code is
+/// rejected, and would be rejected the next time.
 pub(super) type Finished = Result<Result<(Vec<u8>, String), Error>, Error>;
 
-/// Searches the kernels whose answers are not known, and keeps what it learns of them. Where ptxas makes something else of what is
-/// known, everything is searched.
+/// Searches the kernels without cached results, and caches their results. If the module's code differs from the cached
+/// results, all kernels are searched.
 pub(super) fn search_uncached<'a>(
     task: &Task<'_>,
     request: &dyn Fn() -> Request<'a>,
@@ -38,8 +38,7 @@ pub(super) fn search_uncached<'a>(
     let is_good = |done: &Result<(Answer, Option<Finished>), Error>| matches!(done, Ok((_, None | Some(Ok(Ok(_))))));
     let mut done = search(first, &lookup);
     if is_better_by_answer.get() && !is_good(&done) && !is_interrupted() {
-        task.settings
-            .note("what is known of kernels by their texts does not hold in this one: all of them are searched");
+        task.settings.note("earlier results of kernels do not hold in this file: all kernels are searched");
         done = search(request(), &|_| None);
     }
     if let (true, Ok((answer, _)), Some(answers)) = (is_good(&done), &done, &answers) {

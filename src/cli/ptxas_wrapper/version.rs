@@ -1,4 +1,5 @@
-//! `--version`: ptxas's text and a line of our own, so that caches with that text in their keys tell results apart.
+//! `--version`: ptxas's output and a line of this program, so that compiler caches with this output in their keys
+//! distinguish the results.
 
 use std::process::{ExitCode, Stdio};
 
@@ -10,7 +11,7 @@ use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 use crate::ptxas_run::crash;
 
-/// What ptxas prints in any case. Where it prints something else, as its help, nothing is added.
+/// Part of every version output of ptxas. The line is not added to other output, such as help.
 const MARK: &[u8] = b", release ";
 
 /// Runs ptxas and adds the line.
@@ -27,18 +28,19 @@ pub(super) fn print(invocation: &Invocation, settings: &Settings, ptxas: &RealPt
     Ok(deliver::end_as(done.status))
 }
 
-/// Programs look for `release 13.0` and `V13.0.88` in the text, and take the first: the line has neither.
+/// Formats the line. Programs search the output for the first `release 13.0` and `V13.0.88`, so the line contains
+/// neither pattern.
 fn line(settings: &Settings) -> String {
     format!("nvptx-ra {}, settings {:016x}\n", nvptx_ra::VERSION, hash(settings))
 }
 
-/// A number for the settings that can change what is delivered.
+/// Returns a hash of the settings that can change the delivered code.
 fn hash(settings: &Settings) -> u64 {
     let mut text = format!("{} profiles={:?}", settings.of_search(), settings.profiles);
     if !settings.exclusions.is_empty() {
         text += &format!(" left-out={}", settings.exclusions.as_text());
     }
-    // FNV-1a: the standard library's hash may be another one in its next version.
+    // FNV-1a, because the standard library's hash may change with its version.
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
@@ -51,7 +53,7 @@ mod tests {
     use crate::ptxas_wrapper::exclusions::Exclusions;
     use crate::ptxas_wrapper::settings::Log;
 
-    /// What can change a result changes the line, and what cannot does not.
+    /// Settings change the line exactly if they can change a result.
     #[test]
     fn settings_in_the_line() {
         let plain = Settings {

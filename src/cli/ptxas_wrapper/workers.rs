@@ -1,4 +1,4 @@
-//! Texts searched side by side, each by a process of its own.
+//! Searches PTX modules concurrently, each in a separate process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,10 @@ use super::records::Record;
 use crate::interrupt::is_interrupted;
 use crate::ptxas::Folder;
 
-/// How often it is looked whether a process has ended.
+/// Interval between checks for ended processes.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What every process is called with.
+/// Arguments of every process.
 #[derive(Clone, Copy)]
 pub(super) struct Workers<'a> {
     pub(super) program: &'a Path,
@@ -30,7 +30,7 @@ pub(super) struct Workers<'a> {
     pub(super) ptxas: &'a Path,
 }
 
-/// What a process prints, as `--json` has it.
+/// A process's output, in the form of `--json`.
 #[derive(Deserialize)]
 struct Answer {
     texts: Vec<Found>,
@@ -38,7 +38,7 @@ struct Answer {
     done: usize,
 }
 
-/// This very program.
+/// Returns the path of this program.
 pub(super) fn this_program() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(|error| {
         Error::new(ErrorKind::File, format!("this program's own path: {error}"), "start it by its path")
@@ -46,7 +46,7 @@ pub(super) fn this_program() -> Result<PathBuf, Error> {
 }
 
 impl Workers<'_> {
-    /// Searches the texts, so many at once. `add` gets what has come of them, in their order.
+    /// Searches the modules, `jobs` at once. `add` gets the results, in the modules' order.
     pub(super) fn search(self, records: &[&Record], jobs: usize, add: &mut dyn FnMut(Result<Option<Found>, Error>)) {
         let next = AtomicUsize::new(0);
         let (send, receive) = mpsc::channel();
@@ -73,7 +73,7 @@ impl Workers<'_> {
         });
     }
 
-    /// Searches a text; `None` where another process has done so meanwhile.
+    /// Searches a module; `None` if another process has searched it meanwhile.
     fn one(self, record: &Record) -> Result<Option<Found>, Error> {
         let of = |problem| Error::new(ErrorKind::File, format!("{}: {problem}", record.digest), "search again");
         self.run(&record.digest).map_err(of)
@@ -94,7 +94,7 @@ impl Workers<'_> {
             }
             if is_interrupted() && !is_told {
                 is_told = true;
-                // The number is the child's until its status is asked for.
+                // The process id stays the child's until its status is collected.
                 let _ = i32::try_from(child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
             }
             std::thread::sleep(LOOK);

@@ -4,8 +4,8 @@ fn release(text: &str) -> Release {
     text.parse().unwrap_or_else(|problem: String| panic!("{problem}"))
 }
 
-/// A script in Python's place: pip writes a wheel of the name that `wheel` has, or fails with these words; all else is
-/// Python's.
+/// Writes a script that replaces Python: as pip, it writes a wheel with `wheel`'s name, or fails with these words;
+/// other calls go to Python.
 fn python(folder: &Path, wheel: &str, words: &str) -> OsString {
     let script = folder.join("python");
     let pip = match words {
@@ -18,7 +18,7 @@ fn python(folder: &Path, wheel: &str, words: &str) -> OsString {
     script.into()
 }
 
-/// A wheel with this ptxas in a folder of it.
+/// Makes a wheel that contains this ptxas in a folder.
 fn wheel(folder: &Path, name: &str, inside: &str, ptxas: &str) -> String {
     let root = folder.join(format!("of-{name}"));
     let program = root.join(inside);
@@ -33,7 +33,7 @@ fn wheel(folder: &Path, name: &str, inside: &str, ptxas: &str) -> String {
 
 const NVCC: &str = "nvidia/cuda_nvcc/bin/ptxas";
 
-/// Numbers of two or three parts from 12.0 on are releases, each of its package.
+/// Numbers of two or three parts from 12.0 on are releases, each with its package.
 #[test]
 fn numbers() {
     let of = |text: &str| text.parse::<Release>().map(Release::requirement).ok();
@@ -43,7 +43,7 @@ fn numbers() {
     assert_eq!(["11.8", "12", "12.8.1.2", "12.x", "", "../12.8"].map(of), [const { None }; 6]);
 }
 
-/// The folder is the one that is named, else one in the user's cache.
+/// The folder is the given one, else one in the user's cache folder.
 #[test]
 fn folders() {
     let of = |variables: &[(&str, &str)]| {
@@ -55,8 +55,8 @@ fn folders() {
     assert_eq!((of(&all), of(&[])), (Some("/r".into()), None));
 }
 
-/// Without permission, nothing is fetched, and the error says how it is given. With it, a wheel is unpacked to a program
-/// that can be run, which is there the next time without pip.
+/// Without permission, nothing is downloaded, and the error explains how to give permission. With permission, a wheel
+/// is extracted to an executable program, which is used the next time without pip.
 #[test]
 fn downloads_once() {
     let other = tempfile::tempdir().expect("there is space");
@@ -88,7 +88,7 @@ fn downloads_once() {
     }
 }
 
-/// Of several builds, the newest is taken by its number and not by its letters, and one that is named is taken alone.
+/// Among several builds, the newest is chosen by number and not by letters; a given build is used exactly.
 #[test]
 fn the_newest_build() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -96,7 +96,7 @@ fn the_newest_build() {
         fs::create_dir_all(folder.path().join(number)).expect("there is space");
         fs::write(folder.path().join(number).join(PROGRAM), "").expect("there is space");
     }
-    // A folder that somebody has made, and nothing in it.
+    // An empty folder of the user.
     fs::create_dir(folder.path().join("12.8.999")).expect("there is space");
     let releases = Releases { folder: folder.path().into(), python: "no-such-python".into() };
     let of = |text: &str| {
@@ -107,8 +107,8 @@ fn the_newest_build() {
     assert!(of("12.8.999").is_err() && of("12.7").is_err());
 }
 
-/// A wheel that lies in the folder is unpacked without pip. One without ptxas, or that is no archive, is an error that
-/// names it.
+/// A wheel in the folder is extracted without pip. A wheel without ptxas, or a broken archive, is an error with its
+/// name.
 #[test]
 fn wheels_by_hand() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -129,7 +129,7 @@ fn wheels_by_hand() {
     assert!(!folder.path().join("12.5.82").exists() && !folder.path().join("12.6.85").exists());
 }
 
-/// Without Python, without pip, and where pip finds nothing, the error says why, and where a wheel is to be put.
+/// Without Python, without pip, or if pip finds nothing, the error contains the reason, and where to put a wheel.
 #[test]
 fn no_download() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -144,7 +144,7 @@ fn no_download() {
     );
     let nothing = "ERROR: Could not find a version (from versions: 12.0.76)\nERROR: No matching distribution";
     for (python, why) in [
-        ("no-such-python".into(), "there is no no-such-python, whose pip downloads it"),
+        ("no-such-python".into(), "no-such-python, whose pip downloads it, is not there"),
         (python(other.path(), "", nothing), "pip: ERROR: Could not find a version (from versions: 12.0.76)"),
     ] {
         let error = failed(python);

@@ -1,4 +1,4 @@
-//! A ratchet for continuous integration: no kernel may grow against a file that is kept.
+//! Compares a report with a stored baseline, for continuous integration: no kernel may get worse.
 
 use std::path::Path;
 
@@ -9,47 +9,47 @@ use serde_json::Value;
 use super::measurement::spills::SpillSource;
 use crate::kernel_names;
 
-/// What is compared of a file.
+/// The compared figures of a file.
 pub(super) struct File<'a> {
     pub(super) input: &'a str,
     pub(super) kernels: Vec<Kernel<'a>>,
 }
 
-/// What is compared of a kernel.
+/// The compared figures of a kernel.
 pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
     pub(super) registers: u32,
-    /// Where most of them are live.
+    /// Where most registers are live.
     pub(super) peak: Place,
     pub(super) spill_bytes: u32,
-    /// Where these bytes come from; a forecast has no source.
+    /// Source of these bytes; `None` for a forecast.
     pub(super) spills_from: Option<SpillSource>,
-    /// Bytes of the accesses that ptxas marks.
+    /// Bytes of accesses with ptxas's spill marks.
     pub(super) marked_bytes: u32,
-    /// Where most of them move.
+    /// The line with most spilled bytes.
     pub(super) spills: Place,
-    /// Warps that an SM holds; `None` of a function.
+    /// Warps that an SM holds; `None` for a function that is not a kernel.
     pub(super) warps: Option<u32>,
 }
 
-/// A figure of a kernel that became worse.
+/// A figure of a kernel that got worse.
 pub(super) struct Growth {
     pub(super) place: Place,
-    /// In a sentence without its end.
+    /// A sentence without its full stop.
     pub(super) text: String,
 }
 
-/// What a comparison comes to.
+/// Result of a comparison.
 pub(super) struct Comparison {
     pub(super) growths: Vec<Growth>,
-    /// Whether spills of some kernel cannot be compared.
+    /// Whether some kernel's spills cannot be compared.
     pub(super) is_blind: bool,
-    /// The report in the file.
+    /// The baseline's report.
     pub(super) before: Value,
 }
 
-/// Compares with the file, and says what grew and what shrank on standard error. A file that is not there is made; nothing
-/// grew then, and the report in it is the one that is made.
+/// Compares reports with the baseline, and prints to standard error which figures grew or shrank. A missing baseline is
+/// written from the current reports; then there are no growths.
 pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<Comparison, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -62,10 +62,11 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
     };
     let broken = || {
         let problem = format!("{}: no report", path.display());
-        Error::new(ErrorKind::View, problem, "make it by nvptx-ra report --json, or remove it")
+        Error::new(ErrorKind::View, problem, "make it with nvptx-ra report --json, or remove it")
     };
     let before: Value = serde_json::from_str(&text).map_err(|_| broken())?;
-    // Of one file there is an object that names none, of several an array of those that do.
+    // A baseline for one file is an object without the file's name. A baseline for several files is an array of objects
+    // with names.
     let files = before.as_array().map_or(std::slice::from_ref(&before), Vec::as_slice);
     let kernels_of = |report: &File<'_>| {
         let is_it = |of: &&Value| !before.is_array() || of["file"] == report.input;
@@ -75,7 +76,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
             .map_or(Ok(&[][..]), |of| of["kernels"].as_array().map(Vec::as_slice).ok_or_else(broken))
     };
     if object.is_array() && !before.is_array() {
-        let problem = format!("{}: the report of one file, and {} are given", path.display(), reports.len());
+        let problem = format!("{}: it is the report of one file, and {} are given", path.display(), reports.len());
         return Err(Error::new(ErrorKind::Option, problem, "keep a file for each of them, or remove it"));
     }
     let mut kernels = Vec::new();
@@ -96,7 +97,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
         match spills(old_spills, kernel) {
             Spills::Same => {}
             Spills::Compared(was, what) => {
-                // A few bytes that ptxas marks it does not count.
+                // ptxas's own figures omit a few bytes that ptxas marks, so marks are compared with marks.
                 let (was, is) = match (old_spills.and_then(|(from, _)| from), kernel.spills_from) {
                     (Some(SpillSource::Ptxas), Some(SpillSource::Marks)) => {
                         let marked = sum(old, ["marked_spill_store_bytes", "marked_spill_load_bytes"]);
@@ -112,7 +113,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
             }
             Spills::Incomparable => {
                 is_blind = true;
-                let old = old_spills.map_or("nothing of them", |(from, _)| words(from));
+                let old = old_spills.map_or("no figures", |(from, _)| words(from));
                 say!(
                     "nvptx-ra: kernel '{name}': spills cannot be compared: {} has {old}, and this report has {}; remove it \
                      and run the command again",
@@ -143,7 +144,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
     }
     if let Some((old, new)) = sources {
         let words = [old, new].map(words).join(", and this report from ");
-        say!("nvptx-ra: {}: it has spills from {words}; where both have marks, these are compared", path.display());
+        say!("nvptx-ra: {}: it has spills from {words}; if both have marks, the marks are compared", path.display());
     }
     if shrank && growths.is_empty() && !is_blind {
         say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
@@ -153,16 +154,17 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
 
 const WARPS: &str = "warps on an SM";
 
-/// How the spills of a kernel compare with those in the file.
+/// Comparison of a kernel's spills with the baseline's.
 enum Spills {
-    /// They cannot have grown.
+    /// The spills cannot have grown.
     Same,
-    /// So many bytes were in the file, and what these are.
+    /// The baseline's bytes, and their description.
     Compared(u64, &'static str),
     Incomparable,
 }
 
-/// Compares spills of several sources. ptxas's words and its marks mean the same. Accesses of fixed places are an upper bound.
+/// Compares spills that may come from different sources. ptxas's figures and its marks are exact. Accesses at fixed
+/// places are an upper bound.
 fn spills(old: Option<(Option<SpillSource>, u64)>, kernel: &Kernel<'_>) -> Spills {
     const BOUND: Option<SpillSource> = Some(SpillSource::FixedPlaces);
     let is_exact = |from: Option<SpillSource>| from.is_some() && from != BOUND;
@@ -178,12 +180,12 @@ fn spills(old: Option<(Option<SpillSource>, u64)>, kernel: &Kernel<'_>) -> Spill
     }
 }
 
-/// The spills that a report has of a kernel, and their source; `None` where it does not say how many.
+/// Returns a kernel's spills in a report, and their source; `None` if the report has no such figures.
 fn old_spills(old: &Value) -> Option<(Option<SpillSource>, u64)> {
     let is_measured = old["measured"] == true;
     let from = match old["spills_from"].as_str() {
         Some(name) => Some(SpillSource::by_name(name)?),
-        // A report of an earlier version.
+        // Reports of earlier versions have no source.
         None => is_measured.then_some(SpillSource::Ptxas),
     };
     let keys = match from {
@@ -193,17 +195,17 @@ fn old_spills(old: &Value) -> Option<(Option<SpillSource>, u64)> {
     Some((from, sum(old, keys)?))
 }
 
-/// The sum of two figures of a kernel; `None` where one is missing.
+/// Returns the sum of two figures of a kernel; `None` if one is missing.
 fn sum(kernel: &Value, keys: [&str; 2]) -> Option<u64> {
     let [one, other] = keys.map(|key| kernel[key].as_u64());
     one?.checked_add(other?)
 }
 
-/// What spills are by their source.
+/// Returns a description of a source.
 fn words(from: Option<SpillSource>) -> &'static str {
     match from {
         None => "a forecast",
-        Some(SpillSource::Ptxas) => "ptxas's own words",
+        Some(SpillSource::Ptxas) => "ptxas's own figures",
         Some(SpillSource::Marks) => "ptxas's marks in machine code",
         Some(SpillSource::FixedPlaces) => "local accesses at fixed places, which may be arrays",
     }
@@ -215,8 +217,8 @@ mod tests {
 
     use super::*;
 
-    /// Exact figures compare with exact ones, bounds with bounds, forecasts with forecasts. Another pair compares only where
-    /// the answer is certain.
+    /// Exact figures compare with exact figures, bounds with bounds, and forecasts with forecasts. Other pairs only
+    /// compare if the result is certain.
     #[test]
     fn spills_of_several_sources() {
         use SpillSource::{FixedPlaces, Marks, Ptxas};
@@ -258,7 +260,7 @@ mod tests {
         }
     }
 
-    /// Figures are read by the source that the report names; a report of an earlier version names none.
+    /// Figures are read by the report's source; reports of earlier versions have none.
     #[test]
     fn spills_in_reports() {
         let figures = |from: Value, stored: Value| {

@@ -1,4 +1,4 @@
-//! The functions that a report is of.
+//! The functions of a report.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use nvptx_ra::target::Classification;
 use super::Arguments;
 use crate::views::Source;
 
-/// The functions of an input, coalesced and ordered, without accesses that are masked off.
+/// The functions of an input, coalesced and ordered, without accesses that a mask disables.
 #[derive(Default)]
 pub(super) struct Code {
     pub(super) functions: Vec<Function>,
-    /// What the opcodes of each function mean.
+    /// The meaning of each function's opcodes.
     pub(super) classifications: Vec<Arc<Classification>>,
 }
 
@@ -41,19 +41,19 @@ impl Code {
         self.functions.iter().zip(self.classifications.iter().map(|classification| &**classification))
     }
 
-    /// A function by its name, with what its opcodes mean.
+    /// Returns a function by name, with the meaning of its opcodes.
     pub(super) fn find(&self, name: &str) -> Option<(&Function, &Arc<Classification>)> {
         self.functions.iter().zip(&self.classifications).find(|(function, _)| function.name() == name)
     }
 
-    /// Cycles that a warp alone takes for one run of the kernel's own code.
+    /// Returns the cycles that a single warp takes for one run of the kernel's own code.
     pub(super) fn cycles(&self, forecast: &Forecast) -> Option<f64> {
         let own = self.find(&forecast.name);
         own.map(|(function, classification)| estimated_cycles(function, classification))
     }
 }
 
-/// The function as the edits make it.
+/// Returns the function with the edits applied.
 fn edited(function: Function, edits: &EditList) -> Result<Function, Error> {
     if edits.is_empty() {
         return Ok(function);

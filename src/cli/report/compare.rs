@@ -1,4 +1,4 @@
-//! What ptxas itself says of the same kernels.
+//! Runs ptxas on the same kernels.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use super::{Arguments, Report};
 use crate::ptxas::{self, PtxasReports};
 use crate::ptxas_run::{Failure, Run};
 
-/// Of what ptxas says against a file, so many lines are shown.
+/// Most lines shown of ptxas's messages when it refuses a file.
 const TOLD_LINES: usize = 8;
 
-/// The PTX that ptxas gets of an input, which is compiled if it is LLVM IR, with the limit on registers that was asked for.
+/// Returns the PTX of an input for ptxas, with the requested register limit. LLVM IR is compiled.
 pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Error> {
     let ptx = ptx_file()?;
     report.source.as_ref().map_or(Ok(()), |source| source.write_ptx(&ptx))?;
@@ -30,17 +30,17 @@ pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Er
     Ok(ptx)
 }
 
-/// Compiles the input and assembles it. Where ptxas refuses it, the PTX stays, and the error says where.
+/// Compiles the input and assembles it. If ptxas refuses it, the PTX is kept, and the error contains its path.
 pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<PtxasReports, Error> {
     let ptx = ptx(report, arguments)?;
-    // What is called and not there is no error then.
+    // With no output file, undefined callees are no error.
     let nowhere = Path::new("/dev/null");
     let run = Run::assemble(&ptx, &report.cpu, nowhere, report.calls_outside, false).map_err(|error| {
         Error::pass(format!("--compare-ptxas: ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas")
     })?;
     let Some(failure) = run.failure() else { return Ok(ptxas::parse(&run.words)) };
     let kept = ptx.keep().map_err(|error| Error::file(&error.path, &error.error))?;
-    // What it made of functions before the error is not what is asked.
+    // ptxas's figures of earlier functions do not explain the error.
     let lines: Vec<&str> =
         run.words.lines().filter(|line| !line.starts_with("ptxas info") && !line.starts_with("    ")).collect();
     let (told, rest) = lines.split_at(lines.len().min(TOLD_LINES));
@@ -56,8 +56,8 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<PtxasRep
     Err(Error::pass(problem, format!("the forecast is without ptxas's figures; the PTX is kept in {}", kept.display())))
 }
 
-/// Whether some kernel calls what neither the file nor the system defines. ptxas compiles what is to be linked later otherwise, and
-/// spills more.
+/// Returns whether a kernel calls a function that neither the file nor the system defines. ptxas compiles code that is
+/// linked later differently, with more spills.
 pub(super) fn calls_outside(calls: &[UnknownCall]) -> bool {
     let is_outside = |call: &UnknownCall| match &call.callee {
         UnknownCallee::Outside(name) => !SYSTEM_FUNCTIONS.contains(&&**name),
@@ -66,14 +66,14 @@ pub(super) fn calls_outside(calls: &[UnknownCall]) -> bool {
     calls.iter().any(is_outside)
 }
 
-/// An empty file of its own among the system's temporary ones, which goes away unless it is kept.
+/// Makes an empty temporary file, which is removed unless it is kept.
 fn ptx_file() -> Result<TempPath, Error> {
     let file = tempfile::Builder::new().prefix("nvptx-ra-report-").suffix(".ptx").tempfile();
     file.map(NamedTempFile::into_temp_path).map_err(|error| Error::file(&std::env::temp_dir(), &error))
 }
 
-/// PTX with `.maxnreg` in the head of each kernel, in the place of its own, but for kernels that have less by their bounds:
-/// `-maxrregcount` does nothing to those with bounds, and `.maxnreg` would raise what `.maxntid` leaves.
+/// Sets or replaces `.maxnreg` in the head of each kernel, except kernels with a lower limit from their bounds.
+/// `-maxrregcount` has no effect on kernels with bounds, and `.maxnreg` would raise the limit by `.maxntid`.
 fn limited(name: &str, text: &[u8], limit: u32, has_less: impl Fn(&str) -> bool) -> Result<Vec<u8>, Error> {
     let module = Module::read(name, text)?;
     let mut patch = Patch::default();
@@ -89,7 +89,7 @@ fn limited(name: &str, text: &[u8], limit: u32, has_less: impl Fn(&str) -> bool)
 mod tests {
     use super::{UnknownCall, UnknownCallee, calls_outside, limited};
 
-    /// What the system defines, as `printf` and `assert` call it, is not linked later.
+    /// The system's functions, which `printf` and `assert` call, are not linked later.
     #[test]
     fn what_is_linked_later() {
         let outside =
@@ -98,7 +98,7 @@ mod tests {
         assert!(calls_outside(&[outside("vprintf"), outside("helper")]));
     }
 
-    /// A limit stands in the place of a kernel's own, and not where the kernel has less.
+    /// The limit replaces a kernel's own, except in kernels with a lower limit.
     #[test]
     fn limits_are_lowered_and_never_raised() {
         let text = ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 512\n.maxnreg 200\n{\n\tret;\n}\n\

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Report;
 
-/// The object: the processor, and `kernels` in the module's order.
+/// Returns the object: the processor, and `kernels` in the module's order.
 pub(super) fn object(report: &Report, with_features: bool) -> Value {
     let kernels: Vec<Value> = report
         .forecasts
@@ -85,7 +85,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
     })
 }
 
-/// A line, or null where it is unknown.
+/// Returns a line, or null if it is unknown.
 fn line(line: u32) -> Value {
     if line == 0 { Value::Null } else { line.into() }
 }

@@ -1,14 +1,14 @@
-//! The values of a peak by source line, and the text of the lines.
+//! The values of a peak by source line, and the source text.
 
 use nvptx_ra::forecast::{Holder, LiveValue, Peak};
 use nvptx_ra::function::Function;
 
-/// So many names of a line are shown: PTX names every register.
+/// Most names shown for a line: PTX names every register.
 const SHOWN_NAMES: usize = 12;
 
-/// The values that one source line computes and that are live at a peak.
+/// The values that one source line computes and that are live at the peak.
 pub(super) struct Line<'a> {
-    /// Counted from 1; 0 where unknown.
+    /// Counted from 1; 0 if unknown.
     pub number: u32,
     /// The words of all its values.
     pub words: u32,
@@ -17,13 +17,13 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Some values of one line, one or more.
+    /// Makes a line from its values, at least one.
     pub(super) fn new(values: Vec<&'a LiveValue>) -> Self {
         let number = values.first().map_or(0, |value| value.line);
         Self { number, words: values.iter().map(|value| value.words).sum(), values }
     }
 
-    /// The source variables, each once, as far as there is room; those of the stack are marked.
+    /// Returns the source variables, each once, up to a maximum; variables on the stack are marked.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         let name = |value: &&'a LiveValue| match (value.holder, value.name.as_deref()) {
@@ -44,45 +44,45 @@ impl<'a> Line<'a> {
         names
     }
 
-    /// Whether all of its values are in uniform registers.
+    /// Returns whether all its values are in uniform registers.
     pub(super) fn is_uniform(&self) -> bool {
         self.values.iter().all(|value| value.is_uniform)
     }
 }
 
-/// The lines that hold words at a peak; those with most first, then in the order of the source.
+/// Groups the words of a peak by line: lines with most words first, then in source order.
 pub(super) fn by_line(peak: &Peak) -> Vec<Line<'_>> {
     peak.by_line().into_iter().map(|(_, _, values)| Line::new(values)).collect()
 }
 
-/// Whether any instruction has a source line.
+/// Returns whether any instruction has a source line.
 pub(super) fn has_lines(function: &Function) -> bool {
     function.insts().any(|inst| function.line(inst) != 0)
 }
 
-/// The source file of a function; without lines where it is not there.
+/// The source file of a function; empty if the file is missing.
 pub(super) struct SourceText {
     lines: Vec<String>,
 }
 
 impl SourceText {
-    /// Reads the file; one that cannot be read has no lines.
+    /// Reads the file of a function; a file that cannot be read is empty.
     pub(super) fn of(function: &Function) -> Self {
         function.file().map_or(Self { lines: Vec::new() }, Self::of_path)
     }
 
-    /// Reads a file by its path; one that cannot be read has no lines.
+    /// Reads a file by its path; a file that cannot be read is empty.
     pub(super) fn of_path(path: &str) -> Self {
         let text = std::fs::read(path).unwrap_or_default();
         Self { lines: String::from_utf8_lossy(&text).lines().map(str::to_owned).collect() }
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub(super) fn len(&self) -> u32 {
         self.lines.len() as u32
     }
 
-    /// A line, counted from 1; empty where there is none.
+    /// Returns a line, counted from 1; empty if it does not exist.
     pub(super) fn line(&self, number: u32) -> &str {
         (number as usize).checked_sub(1).and_then(|line| self.lines.get(line)).map_or("", String::as_str)
     }

@@ -1,4 +1,4 @@
-//! `nvptx-ra report`: what ptxas will need for each kernel, and which source lines hold the registers.
+//! `nvptx-ra report`: forecasts each kernel's registers and spills, and shows which source lines hold the registers.
 
 mod baseline;
 mod code;
@@ -38,24 +38,24 @@ use crate::triton;
 use crate::views::{Compilation, Source};
 use slots::Slots;
 
-/// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
+/// Forecast registers, spills and occupancy of each kernel, and show which lines hold the registers
 ///
-/// The forecast does not run ptxas. It counts what the code needs, and knows what ptxas made of thousands of kernels.
+/// The forecast does not run ptxas. It counts live registers, and uses a model of ptxas's results for many kernels.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler or functions in text form (.mfv), recognised by their
-    /// content; - is standard input. Several files are reported one after the other. A build without LLVM takes PTX and
-    /// functions in text form
+    /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler or functions in text form (.mfv), recognised by
+    /// their content; - is standard input. Several files are reported one after the other. A build without LLVM accepts
+    /// PTX and functions in text form
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The processor. Unless given, the one that the PTX names or Triton names beside its code, or sm_90
+    /// The processor [default: the one in the PTX or in Triton's metadata, else sm_90]
     #[arg(long)]
     cpu: Option<String>,
     /// Features of the processor and the PTX version, e.g. +ptx88
     #[cfg(feature = "llvm")]
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
-    /// The optimisation level that LLVM IR is compiled with
+    /// The optimisation level for LLVM IR
     #[cfg(feature = "llvm")]
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
         value_parser = clap::value_parser!(u8).range(0..=3))]
@@ -64,20 +64,20 @@ pub(crate) struct Arguments {
     /// kernels with launch bounds. ptxas never gives a thread fewer than 24
     #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(24..=255))]
     max_regs: Option<u32>,
-    /// Forecast as if the instructions of each block were in this order, one of the option `order` of the passes
+    /// Forecast as if the instructions of each block were in this order, a value of the passes' option `order`
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<Order>,
     /// Report only the kernels whose name contains this text; repeat for more
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
     /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
-    /// several fit a kernel, the last one counts
+    /// several match a kernel, the last one counts
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
     /// Print JSON instead of the table: an object for one input, an array of objects for several
     #[arg(long)]
     json: bool,
-    /// Also print the forecast in the words of ptxas -v and its statistics
+    /// Also print the forecast in the format of ptxas -v and its statistics
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
     /// Also write a page for a browser: register pressure, live ranges, occupancy and source of each kernel
@@ -90,12 +90,12 @@ pub(crate) struct Arguments {
     #[arg(long)]
     compare_ptxas: bool,
     /// Measure instead: run ptxas and nvdisasm, and report the registers that are live at every machine instruction, by
-    /// source line, with the forecast beside it. A cubin, and a fat binary, object file or program that holds one, are
-    /// always measured, and with them all other inputs
+    /// source line, with the forecast beside it. A cubin, or a fat binary, object file or program that contains one, is
+    /// always measured, and so are all other inputs with it
     #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
     sass: bool,
-    /// With --sass: also run a drawn launch of each kernel's machine code on the CPU, and report what it executes, by
-    /// class of instruction and by source line
+    /// With --sass: also run a drawn launch of each kernel's machine code on the CPU, and report the executed
+    /// instructions, by class and by source line
     #[arg(long, requires = "sass")]
     run: bool,
     /// With --sass: compare two builds, the old one first, and print the kernels and source lines that differ
@@ -105,7 +105,7 @@ pub(crate) struct Arguments {
     /// has fewer warps, and with 2 if its spills cannot be compared. A missing file is written
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Exit with 1 if a kernel is expected to spill. With --sass: if it spills, and with 2 if machine code does not tell
+    /// Exit with 1 if a kernel is expected to spill. With --sass: if it spills, and with 2 if that is unknown
     #[arg(long)]
     fail_on_spill: bool,
     /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
@@ -115,11 +115,11 @@ pub(crate) struct Arguments {
     lints: lint::Options,
 }
 
-/// The processor, where neither the user nor the code names one.
+/// The processor if neither the user nor the code names one.
 const DEFAULT_CPU: &str = "sm_90";
 
 impl Arguments {
-    /// How LLVM IR is compiled.
+    /// Compilation options for LLVM IR.
     #[cfg(feature = "llvm")]
     fn compilation(&self, input: &Path) -> Compilation {
         let triton = triton::beside(input);
@@ -135,7 +135,7 @@ impl Arguments {
         Compilation {}
     }
 
-    /// Whether what is reported is optimised.
+    /// Returns whether the reported code is optimised.
     fn optimises(&self) -> bool {
         #[cfg(feature = "llvm")]
         return self.level > 0;
@@ -148,11 +148,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.cpu.as_deref().map(Architecture::by_name).transpose()?;
     if let (Some(path), [_, _, ..]) = (&arguments.html, &*arguments.inputs) {
         let problem =
-            format!("--html {}: a page is of one file, and {} are given", path.display(), arguments.inputs.len());
+            format!("--html {}: a page shows one file, and {} are given", path.display(), arguments.inputs.len());
         return Err(Error::new(ErrorKind::Option, problem, "write a page for each of them"));
     }
     arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
-    // A baseline that is there is only read.
+    // An existing baseline is only read.
     arguments.baseline.iter().filter(|path| !path.exists()).try_for_each(|path| crate::output::check(path))?;
     if arguments.sass || arguments.inputs.iter().any(|path| measurement::input::is_machine_code(path)) {
         return sass::run(arguments);
@@ -163,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         match Report::new(path, arguments) {
             Ok(report) => reports.push(report),
             Err(error) if arguments.inputs.len() == 1 => return Err(error),
-            // The others can be reported all the same.
+            // The other inputs are still reported.
             Err(error) => {
                 say!("{error}");
                 failed = true;
@@ -202,27 +202,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(crate::exit_code(failed, is_blind))
 }
 
-/// What is reported of one input.
+/// The report of one input.
 struct Report {
     path: PathBuf,
-    /// What messages call it.
+    /// Its name in messages.
     input: String,
-    /// To have ptxas compile it, where that is asked for.
+    /// The source for ptxas, if ptxas is requested.
     source: Option<Source>,
-    /// The processor, as it was named.
+    /// The processor's name, as given.
     cpu: String,
     architecture: &'static Architecture,
     /// All its functions.
     code: Code,
     /// Its kernels, in its order.
     forecasts: Vec<Forecast>,
-    /// What `regalloc=auto` would keep of some of them in shared memory, by their names.
+    /// The shared-memory slots that `regalloc=auto` would use, by kernel.
     slots: BTreeMap<String, Slots>,
-    /// One of them, wanted or not, calls what the input does not define.
+    /// Whether a kernel, wanted or not, calls a function that the input does not define.
     calls_outside: bool,
-    /// What ptxas says, where it was asked and answers.
+    /// ptxas's figures, if it was run and succeeded.
     measured: Option<PtxasReports>,
-    /// Why it does not answer.
+    /// The reason why ptxas failed.
     refusal: Option<Error>,
 }
 
@@ -232,14 +232,14 @@ impl Report {
         Self::of(Input::open(path, "report", &FUNCTIONS)?, arguments, false)
     }
 
-    /// Forecasts all kernels of an input, which may be measured, too.
+    /// Forecasts all kernels of an input. `is_measured` keeps its source for a measurement.
     fn of(input: Input, arguments: &Arguments, is_measured: bool) -> Result<Self, Error> {
         let path = &input.path.clone();
         let mut source = Source::read(input, arguments.compilation(path))?;
         let runs_ptxas = arguments.compare_ptxas || is_measured;
         if runs_ptxas && !source.has_ptx() {
             let option = if is_measured { "--sass" } else { "--compare-ptxas" };
-            let problem = format!("{option}: {} is no LLVM IR and no PTX", input::name(path));
+            let problem = format!("{option}: {} is neither LLVM IR nor PTX", input::name(path));
             return Err(Error::new(ErrorKind::Option, problem, "give the .ll, .bc or .ptx file"));
         }
         let cpu = match &arguments.cpu {
@@ -255,7 +255,7 @@ impl Report {
             return Err(Error::new(
                 ErrorKind::View,
                 problem,
-                "kernels have the calling convention ptx_kernel, and are .entry in PTX",
+                "mark kernels with the calling convention ptx_kernel, or as .entry in PTX",
             ));
         }
         let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unknown_calls));
@@ -274,7 +274,7 @@ impl Report {
         })
     }
 
-    /// What a baseline keeps.
+    /// Returns the figures for a baseline.
     fn file(&self) -> baseline::File<'_> {
         let peak = |forecast: &Forecast| {
             let own = self.code.functions.iter().find(|function| function.name() == forecast.holder);
@@ -294,7 +294,7 @@ impl Report {
         baseline::File { input: &self.input, kernels: kernels.collect() }
     }
 
-    /// Asks ptxas.
+    /// Runs ptxas.
     fn compare(&mut self, arguments: &Arguments) {
         if self.forecasts.is_empty() {
             return;
@@ -306,8 +306,8 @@ impl Report {
     }
 }
 
-/// Leaves out the kernels that are not wanted, and says of the others how they are launched. What is said of kernels
-/// must fit one in any of the inputs.
+/// Removes the kernels that are not wanted, and sets the others' launches. An option for a kernel must match a kernel
+/// of some input.
 fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), Error> {
     let inputs = reports.iter().map(|report| report.input.as_str()).collect::<Vec<_>>().join(", ");
     let names = |reports: &[Report]| -> Vec<String> {
@@ -337,7 +337,7 @@ fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), E
     Ok(())
 }
 
-/// Prints the reports, one behind the other.
+/// Prints the reports, one after the other.
 fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
     let mut text = String::new();
     for report in reports.iter().filter(|report| !report.forecasts.is_empty()) {
@@ -353,7 +353,7 @@ fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
     super::print_text(&text).map(drop)
 }
 
-/// What the lints find in each report.
+/// Returns the lints' findings for each report.
 fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
     if !arguments.lints.is_on() {
         return Ok(vec![Vec::new(); reports.len()]);
@@ -362,7 +362,7 @@ fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<Finding
     reports.iter().map(of_report).collect()
 }
 
-/// The reports as JSON: of one input an object, of several an array of objects that say of which file they are.
+/// Returns the reports as JSON: an object for one input, and an array of objects with file names for several.
 fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
     let of = |(report, findings): (&Report, &Vec<Finding>)| {
         let mut object = json::object(report, arguments.features);
@@ -383,7 +383,7 @@ fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<Finding>]) 
     }
 }
 
-/// Says which kernels are expected to spill, as far as that is asked for, and whether that is a failure.
+/// Prints which kernels are expected to spill, if requested. Returns whether this is a failure.
 fn say_what_spills(reports: &[Report], arguments: &Arguments) -> bool {
     let forecasts = || reports.iter().flat_map(|report| &report.forecasts);
     let spilling = || forecasts().filter(|forecast| forecast.spill_bytes() > 0);
@@ -398,7 +398,7 @@ fn say_what_spills(reports: &[Report], arguments: &Arguments) -> bool {
     arguments.fail_on_spill && spilling().next().is_some()
 }
 
-/// An order by its name.
+/// Returns an order by its name.
 fn order(name: &str) -> Result<Order, Error> {
     let config = Config::resolve(&Layers { parameters: &format!("order={name}"), ..Layers::default() })?;
     Ok(config.order)

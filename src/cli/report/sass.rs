@@ -1,4 +1,4 @@
-//! `nvptx-ra report --sass`: measures the inputs, and tells it in the ways in which forecasts are told.
+//! `nvptx-ra report --sass`: measures the inputs, and prints the results in the forecasts' formats.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,11 +16,11 @@ use super::{Arguments, Report, baseline, compare, page};
 use crate::input::{FUNCTIONS, Input};
 use crate::{dynamic_shared, kernel_names, of_kernels};
 
-/// An input, measured.
+/// A measured input.
 pub(super) struct MeasuredInput {
-    /// The forecast of the same kernels; not of machine code.
+    /// The forecast of the same kernels; `None` for machine code.
     pub(super) report: Option<Report>,
-    /// One, or several in a file that holds several cubins.
+    /// Several for a file with several cubins.
     pub(super) measurements: Vec<Measurement>,
 }
 
@@ -76,8 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => {
                     is_blind = true;
                     say!(
-                        "nvptx-ra: --fail-on-spill: kernel '{name}': its machine code does not tell whether {} bytes of local \
-                         accesses are spills; give the PTX of it, or build it with CUDA 12.8 or later",
+                        "nvptx-ra: --fail-on-spill: kernel '{name}': its machine code does not show whether {} bytes of local accesses are spills; give its PTX, or build it with CUDA 12.8 or later",
                         spills.most()
                     );
                 }
@@ -103,7 +102,7 @@ fn measure(path: &Path, arguments: &Arguments) -> Result<MeasuredInput, Error> {
     Ok(MeasuredInput { report: Some(report), measurements: vec![measurement] })
 }
 
-/// Leaves out the kernels that are not wanted, and says of the others how they are launched.
+/// Removes the kernels that are not wanted, and sets the others' launches.
 fn choose_kernels(measured: &mut [MeasuredInput], arguments: &Arguments) -> Result<(), Error> {
     let kernels = || measured.iter().flat_map(|of| &of.measurements).flat_map(|measurement| &measurement.kernels);
     let names: Vec<&str> = kernels().map(|kernel| kernel.name.as_str()).collect();
@@ -132,7 +131,7 @@ fn choose_kernels(measured: &mut [MeasuredInput], arguments: &Arguments) -> Resu
     Ok(())
 }
 
-/// Every cubin, with the forecasts of its kernels.
+/// Returns every cubin, with the forecasts of its kernels.
 fn measurements(measured: &[MeasuredInput]) -> impl Iterator<Item = (&Measurement, &[Forecast])> {
     measured.iter().flat_map(|of| {
         let forecasts = of.report.as_ref().map_or(&[][..], |report| &report.forecasts);
@@ -140,7 +139,7 @@ fn measurements(measured: &[MeasuredInput]) -> impl Iterator<Item = (&Measuremen
     })
 }
 
-/// What a baseline keeps of a cubin.
+/// Returns a cubin's figures for a baseline.
 fn file(measurement: &Measurement) -> baseline::File<'_> {
     let kernels = measurement.kernels.iter().map(|kernel| baseline::Kernel {
         name: &kernel.name,
@@ -155,7 +154,7 @@ fn file(measurement: &Measurement) -> baseline::File<'_> {
     baseline::File { input: &measurement.input, kernels: kernels.collect() }
 }
 
-/// What the lints find in each cubin.
+/// Returns the lints' findings for each cubin.
 fn findings(measured: &[MeasuredInput], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
     if !arguments.lints.is_on() {
         return Ok(vec![Vec::new(); measurements(measured).count()]);
@@ -185,7 +184,7 @@ fn print(measured: &[MeasuredInput]) -> Result<(), Error> {
     crate::print_text(&text).map(drop)
 }
 
-/// As JSON: of one cubin an object, of several an array of objects that say of which file they are.
+/// Returns JSON: an object for one cubin, and an array of objects with file names for several.
 fn object(measured: &[MeasuredInput], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
     let of_file = |((measurement, forecasts), findings): ((&Measurement, &[Forecast]), &Vec<Finding>)| {
         let mut object = json::object(measurement, forecasts);

@@ -1,4 +1,4 @@
-//! What `regalloc=auto` would keep in shared memory.
+//! The shared-memory slots that `regalloc=auto` would use.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::dynamic_shared::as_option;
 /// The slots of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slots {
-    /// The values that they hold.
+    /// Number of values in the slots.
     pub values: u64,
     /// Bytes of shared memory of a block.
     pub bytes: u64,
@@ -22,8 +22,8 @@ pub(super) struct Slots {
     pub cache_given_up: u64,
 }
 
-/// The slots that a kernel would get; `None` if the pass would leave it alone. `dynamic_shared` is what the launch is said
-/// to add.
+/// Returns the slots that a kernel would get; `None` if the pass would not change it. `dynamic_shared` are the bytes
+/// that the launch adds.
 pub(super) fn slots(
     (function, classification): (&Function, &Arc<Classification>),
     architecture: &Architecture,

@@ -1,4 +1,4 @@
-//! The report for people: a table, then the peak of each kernel with the source lines that hold its registers.
+//! Formats the report as text: a table, then each kernel's peak with the source lines that hold its registers.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::lines::{SourceText, by_line, has_lines};
 use super::slots::Slots;
 use crate::kernel_names;
 
-/// How many lines of a peak are shown.
+/// Most lines shown of a peak.
 const SHOWN_LINES: usize = 12;
 
 pub(super) fn table(report: &Report) -> String {
@@ -19,8 +19,7 @@ pub(super) fn table(report: &Report) -> String {
     let mut text = String::new();
     let names: Vec<String> = forecasts.iter().map(|forecast| kernel_names::short(&forecast.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-    // Writing to a string cannot fail.
-    // Most files have no kernel with slots.
+    // Writing to a string cannot fail. The column for slots is omitted if no kernel has slots.
     let slots_title = if report.slots.is_empty() { "" } else { "  slots (bytes)" };
     let _ =
         write!(text, "{:width$}  registers  spills (bytes)  stack  shared{slots_title}  warps  limited by", "kernel");
@@ -55,7 +54,7 @@ pub(super) fn table(report: &Report) -> String {
     text
 }
 
-/// The peak of a kernel: what the registers depend on, and who holds them there, by source line.
+/// Formats a kernel's peak: what its registers depend on, and the source lines that hold them.
 fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Option<&Slots>) {
     let file = function.file().unwrap_or_default();
     let source = SourceText::of(function);
@@ -75,7 +74,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         Some(step) => {
             writeln!(text, "; {at_most}{} warps on an SM, more with at most {step}", forecast.occupancy.warps)
         }
-        None => writeln!(text, "; {at_most}{} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
+        None => writeln!(text, "; {at_most}{} warps on an SM, not more with fewer registers", forecast.occupancy.warps),
     };
     if let Some(Slots { values, bytes, cache_given_up }) = slots {
         let kib = cache_given_up.div_ceil(1024);
@@ -92,18 +91,18 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         let _ = writeln!(text, "  {} bytes of stack: {cause}", forecast.stack_bytes);
     }
     if forecast.callee_stack_bytes > 0 {
-        let _ = writeln!(text, "  {} bytes of stack in what it calls", forecast.callee_stack_bytes);
+        let _ = writeln!(text, "  {} bytes of stack in its callees", forecast.callee_stack_bytes);
     }
     for ignored in &forecast.ignored {
-        let _ = writeln!(text, "  ptxas does not do: {ignored}");
+        let _ = writeln!(text, "  ptxas ignores: {ignored}");
     }
     let holder = match forecast.holder == forecast.name {
         true => String::new(),
-        false => format!(" in {}, which it calls", kernel_names::readable(&forecast.holder)),
+        false => format!(" in its callee {}", kernel_names::readable(&forecast.holder)),
     };
     let _ = writeln!(
         text,
-        "  most is live{place}{holder}: {} word{}{}",
+        "  peak{place}{holder}: {} word{}{}",
         peak.words,
         if peak.words == 1 { "" } else { "s" },
         quoted(&source, peak.line)
@@ -133,18 +132,18 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
     }
 }
 
-/// Why it does not link with a function that it calls, named as the source has it.
+/// Explains why it does not link with a callee, with the callee's source name.
 fn readable_conflict(conflict: &LinkConflict) -> String {
     LinkConflict { function: kernel_names::readable(&conflict.function), ..conflict.clone() }.to_string()
 }
 
-/// The text of a source line, if the file is there.
+/// Formats the text of a source line; empty if the file is missing.
 fn quoted(source: &SourceText, line: u32) -> String {
     let text = source.line(line).trim();
     if text.is_empty() { String::new() } else { format!("  | {}", text.chars().take(70).collect::<String>()) }
 }
 
-/// A path's last part.
+/// Returns a path's last part.
 pub(super) fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! The forecast in the words of `ptxas -v` and of ptxas's statistics, for those who read these already.
+//! Formats the forecast like `ptxas -v` and ptxas's statistics, for users of these formats.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use nvptx_ra::forecast::Forecast;
 
 use super::Code;
 
-/// Some lines for each kernel.
+/// Formats some lines for each kernel.
 pub(super) fn text(forecasts: &[Forecast], code: &Code) -> String {
     let mut text = String::new();
     for forecast in forecasts {

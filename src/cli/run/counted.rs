@@ -1,11 +1,11 @@
-//! What machine code executed, as text and JSON.
+//! Formats execution counts of machine code, as text and JSON.
 
 use std::fmt::Write as _;
 
 use nvptx_ra::sass::counts::Counts;
 use serde_json::{Map, Value, json};
 
-/// All counts of a launch.
+/// Formats all counts of a launch.
 pub(crate) fn as_text(kernel: &str, [grid, block]: [[u32; 3]; 2], counts: &Counts) -> String {
     let mut text = format!("{kernel}: grid {grid:?}, block {block:?}\n");
     _ = writeln!(text, "  {} machine instructions issued by warps", counts.issued());
@@ -34,7 +34,7 @@ pub(crate) fn as_text(kernel: &str, [grid, block]: [[u32; 3]; 2], counts: &Count
     text
 }
 
-/// The sum of counts, and the classes.
+/// Formats the sum of counts, and the classes.
 pub(crate) fn in_a_line(counts: &Counts) -> String {
     let classes: Vec<String> =
         counts.classes.iter().map(|(class, count)| format!("{count} {}", class.name())).collect();

@@ -1,4 +1,4 @@
-//! `nvptx-ra run`: what a kernel stores, run on the CPU.
+//! `nvptx-ra run`: runs a kernel on the CPU and prints what it stores.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use crate::machine::program::{self as machine, Loaded};
 
 pub(crate) mod counted;
 
-const REMEDY: &str = "docs/emulate.md says what is modelled";
+const REMEDY: &str = "see docs/emulate.md for what is modelled";
 
 /// Run a kernel of a file of PTX or machine code on the CPU and print what it stores
 ///
-/// Memory that nobody wrote has values that are drawn from the seed, by what the kernel does with them; so have
-/// parameters that are not given.
+/// Uninitialised memory has values drawn from the seed, suitable for the kernel's use of them. Parameters that are not
+/// given are drawn likewise.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A file of PTX, or a cubin; - is standard input
     input: PathBuf,
-    /// The kernel; need not be given where there is one alone
+    /// The kernel; optional if there is only one
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Count the machine instructions that warps execute, of a cubin, by class and by block, with the sectors and passes
-    /// that its accesses of memory take
+    /// Count the machine instructions of a cubin that warps execute, by class and by block, with the sectors and passes
+    /// of memory accesses
     #[arg(long, conflicts_with = "record")]
     count: bool,
     /// The blocks of the grid
@@ -38,26 +38,26 @@ pub(crate) struct Arguments {
     /// The threads of a block
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = shape)]
     block: Option<[u32; 3]>,
-    /// What memory, parameters and the order of threads are drawn from
+    /// The seed of memory, parameters and the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The value of the next parameter, in order: a number, with a point where it is a floating-point number, or _ for
-    /// one that is drawn
+    /// The value of the next parameter, in order: a number, with a point if it is a floating-point number, or _ for a
+    /// drawn value
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
-    /// The most instructions of warps that are run
+    /// The most warp instructions to execute
     #[arg(long, default_value_t = 400_000_000)]
     steps: u64,
-    /// Print so many stored values at most
+    /// The most stored values to print
     #[arg(long, default_value_t = 64)]
     most: usize,
-    /// Instead of printing, write into this folder what a GPU needs to repeat the launch: launch.json with the arguments,
-    /// and the memory that the kernel touches, in before.bin and after.bin
+    /// Instead of printing, write the files with which a GPU can repeat the launch into this folder: launch.json with
+    /// the arguments, and the memory that the kernel accesses, in before.bin and after.bin
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
 }
 
-/// Up to three sizes with commas between them.
+/// Parses up to three sizes separated by commas.
 pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
     let mut shape = [1; 3];
     let parts: Vec<&str> = text.split([',', 'x']).collect();
@@ -65,13 +65,13 @@ pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
         return Err("more than three sizes".into());
     }
     for (size, part) in shape.iter_mut().zip(parts) {
-        *size = part.trim().parse().map_err(|_| format!("{part} is no size"))?;
+        *size = part.trim().parse().map_err(|_| format!("{part} is not a size"))?;
     }
     let most = shape.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
-    if most.is_none_or(|all| all == 0) { Err("a size of zero, or too many".into()) } else { Ok(shape) }
+    if most.is_none_or(|all| all == 0) { Err("a size is zero or too large".into()) } else { Ok(shape) }
 }
 
-/// The value of a parameter.
+/// Parses the value of a parameter.
 pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     if text == "_" {
         return Ok(Argument::Drawn);
@@ -82,10 +82,10 @@ pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     if let Ok(value) = text.parse() {
         return Ok(Argument::Integer(value));
     }
-    text.parse().map(Argument::Float).map_err(|_| format!("{text} is no number"))
+    text.parse().map(Argument::Float).map_err(|_| format!("{text} is not a number"))
 }
 
-/// The program of a file.
+/// Loads the program of a file.
 pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     let input = Input::open(path, command, &[InputKind::Ptx, InputKind::Text, InputKind::Cubin])?;
     let kind = input.kind;
@@ -97,7 +97,7 @@ pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     Ok(Loaded::Ptx(Program::new(&Module::read(&name, &content)?)))
 }
 
-/// The kernels that are asked for, or all.
+/// Returns the wanted kernels, or all.
 pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Result<Vec<String>, Error> {
     let all: Vec<String> = program.kernels().map(str::to_owned).collect();
     if asked.is_empty() {
@@ -106,7 +106,7 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
     match asked.iter().find(|name| !all.contains(name)) {
         Some(name) => {
             let problem = format!("{} has no kernel {name}", input::name(path));
-            Err(Error::new(ErrorKind::Option, problem, format!("its kernels are {}", all.join(", "))))
+            Err(Error::new(ErrorKind::Option, problem, format!("choose one of {}", all.join(", "))))
         }
         None => Ok(asked.to_vec()),
     }
@@ -144,14 +144,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let begun = std::time::Instant::now();
     match nvptx_ra::emulate::run(program, kernel, &launches) {
         Ok(stores) => {
-            log::info!("{} instructions of threads in {:?}", stores.side.thread_steps, begun.elapsed());
+            log::info!("{} thread instructions in {:?}", stores.side.thread_steps, begun.elapsed());
             if arguments.count {
                 let counts = loaded.counts(kernel, &stores.side).ok_or_else(|| no_machine_code(&arguments.input))?;
                 return super::print_text(&counted::as_text(kernel, stores.shape, &counts));
             }
             super::print_text(&as_text(kernel, &stores, arguments.most, program))
         }
-        Err(reason) => Err(Error::new(ErrorKind::Pass, format!("{kernel}: nothing can be said: {reason}"), REMEDY)),
+        Err(reason) => Err(Error::new(ErrorKind::Pass, format!("{kernel}: no result: {reason}"), REMEDY)),
     }
 }
 
@@ -168,9 +168,9 @@ fn as_text(kernel: &str, stores: &Stores, most: usize, program: &Program) -> Str
     }
     let ([blocks, all_blocks], [statements, all]) = (stores.side.coverage.blocks, stores.side.coverage.statements);
     _ = writeln!(text, "  {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
-    _ = writeln!(text, "  {} instructions of warps, {} of threads", stores.side.steps, stores.side.thread_steps);
+    _ = writeln!(text, "  {} warp instructions, {} thread instructions", stores.side.steps, stores.side.thread_steps);
     for (name, count) in stores.side.hashed() {
-        _ = writeln!(text, "  hashed {name}, run {count} times by warps");
+        _ = writeln!(text, "  hashed {name}, executed {count} times by warps");
     }
     for store in stores.stores.iter().take(most) {
         let (address, value) = (store.address, store.text());

@@ -17,13 +17,13 @@ use crate::machine::program::{self, Loaded};
 use crate::ptxas::Folder;
 use crate::ptxas_run::Run;
 
-/// Machine code, with what its file says of its kernels.
+/// Machine code, with the attributes of its kernels.
 pub(crate) struct Code {
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) name: String,
     pub(crate) machine: Machine,
     pub(crate) facts: BTreeMap<String, Facts>,
-    /// The PTX that it was made of, where that is the input.
+    /// The PTX from which it was made, if the input is PTX.
     pub(crate) ptx: Option<Arc<Program>>,
 }
 
@@ -45,7 +45,7 @@ impl Code {
 
     /// Decodes a cubin.
     pub(crate) fn of_cubin(bytes: &[u8], name: String) -> Result<Self, Error> {
-        let damaged = || Error::pass(format!("{name}: it is cut or damaged"), "build the file again");
+        let damaged = || Error::pass(format!("{name}: it is truncated or damaged"), "build the file again");
         let facts = cubin::facts(bytes).ok_or_else(damaged)?;
         match program::program(bytes, &name, Approximation::default())? {
             Loaded::Machine(machine) => Ok(Self { name, machine, facts, ptx: None }),

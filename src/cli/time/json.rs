@@ -1,4 +1,4 @@
-//! A prediction as JSON.
+//! Formats a prediction as JSON.
 
 use nvptx_ra::sass::time::memory::Data;
 use nvptx_ra::sass::time::prediction::{Prediction, Source};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::KernelPredictions;
 use super::code::Code;
 
-/// A line for each kernel, with a prediction for each file.
+/// Formats an object for each kernel, with a prediction for each file.
 pub(super) fn of(said: &[KernelPredictions], codes: &[&Code]) -> Value {
     let kernel = |said: &KernelPredictions| {
         let files = said.of.iter().zip(codes).map(|(one, code)| match one {

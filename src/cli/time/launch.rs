@@ -1,4 +1,4 @@
-//! Launches of a real size, as tests/bench/gpu/manifest.py writes them.
+//! Launches with real sizes, as tests/bench/gpu/manifest.py writes them.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use crate::input;
 /// The launches of the kernels.
 pub(super) struct DrawnOrGivenLaunches {
     plain: Launches,
-    /// Entries of a file, one for each kernel.
+    /// A file's entries, one for each kernel.
     entries: Option<Vec<Value>>,
     file: String,
 }
 
-/// The most instructions of warps of a launch that is given, and of one that is drawn: a drawn one should be short.
+/// The most warp instructions of a given launch, and of a drawn launch, which should be short.
 const STEPS_GIVEN: u64 = 4_000_000;
 const STEPS_DRAWN: u64 = 400_000;
 
-/// Reads what the options say.
+/// Reads the options.
 pub(super) fn of(arguments: &Arguments) -> Result<DrawnOrGivenLaunches, Error> {
     let is_given = arguments.grid.is_some() || arguments.launch.is_some();
     let plain = Launches {
@@ -45,12 +45,12 @@ fn entries(path: &Path) -> Result<Vec<Value>, Error> {
 }
 
 fn wrong(file: &str, what: &str) -> Error {
-    let problem = format!("{file}: no file of launches: {what}");
-    Error::new(ErrorKind::Option, problem, "docs/time.md has the form")
+    let problem = format!("{file}: not a file of launches: {what}");
+    Error::new(ErrorKind::Option, problem, "see docs/time.md for the format")
 }
 
 impl DrawnOrGivenLaunches {
-    /// The launch of a kernel.
+    /// Returns the launch of a kernel.
     pub(super) fn of_kernel(&self, kernel: &str, program: &Program) -> Result<Launches, Error> {
         let Some(entries) = &self.entries else { return Ok(self.plain.clone()) };
         let entry = entries.iter().find(|entry| entry["name"] == kernel);
@@ -66,7 +66,8 @@ impl DrawnOrGivenLaunches {
         let mut buffers = Buffers { next: BUFFERS, filled: Vec::new() };
         let arguments = entry["arguments"].as_array().map_or(&[][..], Vec::as_slice);
         let packed: Option<Vec<Vec<u8>>> = arguments.iter().map(|argument| buffers.packed(argument)).collect();
-        let packed = packed.ok_or_else(|| wrong(&self.file, &format!("an argument of {kernel} is not known")))?;
+        let packed =
+            packed.ok_or_else(|| wrong(&self.file, &format!("an argument of {kernel} has an unknown form")))?;
         if let Some(count) = program.num_parameters(kernel).filter(|&count| count != packed.len()) {
             return Err(wrong(&self.file, &format!("{kernel} has {count} parameters, not {}", packed.len())));
         }
@@ -81,14 +82,14 @@ impl DrawnOrGivenLaunches {
     }
 }
 
-/// The buffers of a launch, one behind the other.
+/// The buffers of a launch, one after the other.
 struct Buffers {
     next: u64,
     filled: Vec<Filled>,
 }
 
 impl Buffers {
-    /// The bytes of an argument: a number, the address of a buffer, or a struct of these.
+    /// Returns the bytes of an argument: a number, a buffer's address, or a struct of these.
     fn packed(&mut self, argument: &Value) -> Option<Vec<u8>> {
         match argument["kind"].as_str()? {
             "scalar" => scalar(argument["type"].as_str()?, &argument["value"]),
@@ -124,7 +125,7 @@ impl Buffers {
         };
         let bytes = argument["count"].as_u64()?.checked_mul(size)?;
         let start = self.next;
-        // As cudaMalloc has it: buffers begin at multiples of 256 bytes, large ones at multiples of 2 MiB.
+        // As with cudaMalloc: buffers begin at multiples of 256 bytes, large ones at multiples of 2 MiB.
         let step = if bytes < 1 << 20 { 256 } else { 1 << 21 };
         self.next = start.next_multiple_of(step) + bytes.next_multiple_of(step);
         let start = start.next_multiple_of(step);

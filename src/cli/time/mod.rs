@@ -1,7 +1,7 @@
-//! `nvptx-ra time`: how long a kernel takes, and which of two codes is faster, without a GPU.
+//! `nvptx-ra time`: predicts a kernel's run time, or which of two versions is faster, without a GPU.
 //!
-//! * [`launch`]: a launch of a real size, from a file; [`code`]: the machine code of an input;
-//! * [`text`], [`json`]: how it is told.
+//! * [`launch`]: a launch with real sizes, from a file; [`code`]: the machine code of an input;
+//! * [`text`], [`json`]: output formats.
 
 pub(crate) mod code;
 mod json;
@@ -23,45 +23,46 @@ use crate::machine::cubin::Facts;
 use crate::machine::program::Loaded;
 use crate::{input, run};
 
-/// Predict how long a kernel takes on a GPU, or which of two codes of it is faster
+/// Predict how long a kernel takes on a GPU, or which of two versions is faster
 ///
-/// Machine code runs on the CPU, and a model of an SM issues what it did: with the stall counts and scoreboards of the code,
-/// the widths of units, and the places that it accessed. PTX is assembled first. Without a launch, arguments are drawn, and
-/// there are blocks for all SMs. The numbers are those of an H100 or H200 for any processor.
+/// Machine code runs on the CPU, and a model of an SM issues the executed instructions: with the code's stall counts
+/// and scoreboards, the widths of units, and the accessed addresses. PTX is assembled first. Without a launch,
+/// arguments are drawn, and there are blocks for all SMs. The model has the parameters of an H100 or H200 for every
+/// processor.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A cubin, or a file of PTX
     first: PathBuf,
-    /// Another one of the same kernel: is it faster?
+    /// Another version of the same kernel: is it faster?
     second: Option<PathBuf>,
-    /// The kernel, again for several; unless given, all kernels of the first file
+    /// A kernel; repeat for more. Unless given, all kernels of the first file
     #[arg(long = "kernel", value_name = "NAME")]
     kernels: Vec<String>,
-    /// A file of launches, as tests/bench/gpu has them: grid, block, and how each buffer is filled
+    /// A file of launches, in the form of tests/bench/gpu: grid, block, and how each buffer is filled
     #[arg(long, value_name = "FILE", conflicts_with_all = ["grid", "block", "arguments"])]
     launch: Option<PathBuf>,
-    /// The blocks of the grid; unless given, there are enough for all SMs
+    /// The blocks of the grid; unless given, enough for all SMs
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     grid: Option<[u32; 3]>,
-    /// The threads of a block; unless given, as the kernel asks for, or drawn
+    /// The threads of a block; unless given, the kernel's own number, or drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     block: Option<[u32; 3]>,
-    /// The value of the next parameter, in order, as `run` takes it
+    /// The value of the next parameter, in order, as for `run`
     #[arg(long = "arg", value_name = "VALUE", value_parser = run::argument, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
     /// Bytes of shared memory that the launch adds
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     dynamic_shared: u32,
-    /// The processor that PTX is assembled for
+    /// The processor for which PTX is assembled
     #[arg(long, default_value = "sm_90")]
     cpu: String,
-    /// What memory, parameters and the order of threads are drawn from
+    /// The seed of memory, parameters and the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The most instructions of warps that are run; unless given, 4,000,000 of a launch with a grid, and else 400,000
+    /// The most warp instructions to execute; unless given, 4,000,000 for a launch with a grid, and else 400,000
     #[arg(long)]
     steps: Option<u64>,
-    /// How many instructions to print of those that cost most
+    /// How many of the most expensive instructions to print
     #[arg(long, default_value_t = 10)]
     dearest: usize,
     /// Print the result as JSON
@@ -69,10 +70,10 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// What is said of a kernel.
+/// The results for a kernel.
 struct KernelPredictions {
     kernel: String,
-    /// A prediction for each file, or why there is none.
+    /// A prediction for each file, or the reason why there is none.
     of: Vec<Result<Prediction, String>>,
 }
 
@@ -99,8 +100,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if said.iter().all(|said| said.of.iter().all(Result::is_err)) {
         let reason = said.first().and_then(|said| said.of.first()?.as_ref().err().cloned()).unwrap_or_default();
-        let problem = format!("{}: nothing can be said: {reason}", input::name(&arguments.first));
-        return Err(Error::new(ErrorKind::Pass, problem, "docs/time.md says what is modelled"));
+        let problem = format!("{}: no prediction: {reason}", input::name(&arguments.first));
+        return Err(Error::new(ErrorKind::Pass, problem, "see docs/time.md for what is modelled"));
     }
     let codes: Vec<&Code> = std::iter::once(&first).chain(&second).collect();
     if arguments.json {
@@ -110,14 +111,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 impl Code {
-    /// What the model says of a kernel.
+    /// Predicts a kernel's time.
     pub(crate) fn predict(&self, kernel: &str, launches: &Launches, asks_more: bool) -> Result<Prediction, String> {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
         let question = question(&self.machine, kernel, &facts, launches);
         predict(&Question { ptx: self.ptx.as_deref(), asks_more, ..question })
     }
 
-    /// The same where time is short: of no more than so many instructions.
+    /// Predicts a kernel's time from at most `most_issued` instructions, to save time.
     pub(crate) fn predict_within(
         &self,
         kernel: &str,
@@ -130,8 +131,8 @@ impl Code {
     }
 }
 
-/// Cycles that the warps of an SM spend at each instruction, issuing and waiting ahead of it, by its address; nothing where
-/// nothing can be said.
+/// Returns the cycles that the warps of an SM spend at each instruction, issuing and waiting before it, by address;
+/// empty without a prediction.
 pub(crate) fn waited(code: &Loaded, kernel: &str, facts: &Facts, launches: &Launches) -> Vec<(u32, u64)> {
     let Loaded::Machine(machine) = code else { return Vec::new() };
     let question = question(machine, kernel, facts, launches);
@@ -145,7 +146,7 @@ pub(crate) fn waited(code: &Loaded, kernel: &str, facts: &Facts, launches: &Laun
     waited.map(|(waited, at): (_, u32)| (at * BYTES, waited.total())).collect()
 }
 
-/// What is asked of a kernel, without what would be if.
+/// Returns the model's inputs for a kernel, without hypothetical changes.
 fn question<'m>(machine: &'m Machine, kernel: &'m str, facts: &Facts, launches: &'m Launches) -> Question<'m> {
     Question {
         machine,

@@ -1,4 +1,4 @@
-//! A prediction for people.
+//! Formats a prediction as text.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use nvptx_ra::sass::time::processor;
 use super::KernelPredictions;
 use super::code::Code;
 
-/// All kernels.
+/// Formats all kernels.
 pub(super) fn of(said: &[KernelPredictions], codes: &[&Code], dearest: usize) -> String {
     let mut text = String::new();
     for said in said {
@@ -17,7 +17,7 @@ pub(super) fn of(said: &[KernelPredictions], codes: &[&Code], dearest: usize) ->
         for (one, code) in said.of.iter().zip(codes) {
             match one {
                 Ok(prediction) => of_prediction(&mut text, prediction, code, &said.kernel, dearest),
-                Err(reason) => _ = writeln!(text, "  {}: nothing can be said: {reason}", code.name),
+                Err(reason) => _ = writeln!(text, "  {}: no prediction: {reason}", code.name),
             }
         }
         if let (Some(verdict), [first, second]) = (said.verdict(), codes) {
@@ -49,16 +49,18 @@ fn of_prediction(text: &mut String, one: &Prediction, code: &Code, kernel: &str,
     if !processor::is_known(code.machine.processor) {
         _ = writeln!(
             text,
-            "    by the numbers of sm_90: they tell two codes of a kernel apart, and are no times of sm_{}",
+            "    with sm_90's parameters: they compare two versions of a kernel, but are not times of sm_{}",
             code.machine.processor
         );
     }
     match one.source {
         Source::Run => {}
-        Source::Beginning => _ = writeln!(text, "    the launch is too long: this is its beginning (--steps)"),
+        Source::Beginning => {
+            _ = writeln!(text, "    the launch is too long: the prediction is for its beginning (--steps)")
+        }
         Source::Walk => {
             let reason = one.reason.as_deref().unwrap_or_default();
-            _ = writeln!(text, "    the launch does not run ({reason}): loops are taken to run eight times");
+            _ = writeln!(text, "    the launch cannot be run ({reason}): loops are assumed to have eight iterations");
         }
     }
     for (name, data) in [("L2", Data::InL2), ("DRAM", Data::InDram)] {
@@ -88,7 +90,7 @@ fn times(one: &Prediction, code: &Code) -> String {
     format!(" ({near:.1} and {far:.1} µs at {clock:.0} MHz)")
 }
 
-/// The instructions ahead of which warps spent most cycles.
+/// Formats the instructions before which warps spend most cycles.
 fn dear(text: &mut String, one: &Prediction, code: &Code, kernel: &str, dearest: usize) {
     let number = code.machine.program.function_names().position(|name| name == kernel);
     let number = if one.source == Source::Walk { Some(0) } else { number };

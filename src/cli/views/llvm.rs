@@ -1,4 +1,4 @@
-//! Functions of LLVM IR and of machine code: LLVM makes them, in this process or in another one.
+//! Functions of LLVM IR and of machine code: LLVM compiles them, in this process or in a child process.
 
 use std::io::{BufReader, Write as _};
 use std::path::Path;
@@ -19,14 +19,14 @@ use crate::functions;
 use crate::input;
 
 impl Source {
-    /// How to have the tool itself compile LLVM IR.
+    /// Returns the tool's arguments for compiling LLVM IR.
     pub(super) fn compile(&self, output: &Path) -> Vec<String> {
         let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
         let command = ["compile", "-o", &output, "--cpu", &self.compilation.cpu, &path].map(str::to_owned);
         command.into_iter().chain(self.compilation.settings.arguments()).collect()
     }
 
-    /// How to have the tool itself print the functions of machine code.
+    /// Returns the tool's arguments for printing the functions of machine code.
     pub(super) fn mir(&self) -> Vec<String> {
         let cpu = format!("-mcpu={}", self.compilation.cpu);
         let path = self.path.to_string_lossy();
@@ -34,8 +34,8 @@ impl Source {
         command.into_iter().map(str::to_owned).collect()
     }
 
-    /// Runs this tool in a process of its own, because LLVM's options are set once for a process, and reads what it
-    /// prints. It gets the content where ours was standard input.
+    /// Runs this tool in a child process, because LLVM's options are set once for a process, and reads its output. The
+    /// child gets the content if this process's input was standard input.
     pub(super) fn run_tool(
         &self,
         command: &[String],
@@ -55,7 +55,7 @@ impl Source {
         let mut child_error = ChildError::default();
         let (input, output) = (child.stdin.take(), child.stderr.take());
         let result = std::thread::scope(|scope| {
-            // A process that reads no more has failed, and says why.
+            // A process that stops reading has failed, and reports the reason.
             scope.spawn(move || input.map(|mut input| input.write_all(content)));
             let output = output.map(BufReader::new);
             let hear = |output| functions::for_each(&self.path, output, each, &mut |line| child_error.hear(line));
@@ -70,19 +70,19 @@ impl Source {
         if status.success() {
             return Ok(());
         }
-        let problem = child_error.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
+        let problem = child_error.problem().unwrap_or_else(|| format!("LLVM has no message, {status}"));
         Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", input::name(&self.path))))
     }
 }
 
-/// Compiles LLVM IR in process as far as the coalescer.
+/// Compiles LLVM IR in process up to the coalescer.
 pub(super) fn generate(
     content: &[u8],
     path: &Path,
     settings: &Settings,
     cpu: &str,
 ) -> Result<Vec<(Function, Arc<Classification>)>, Error> {
-    // LLVM's options are set once for a process, in which nothing else is compiled.
+    // LLVM's options are set once for a process. Nothing else is compiled in this process.
     static STOP: LazyLock<Result<(), String>> =
         LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));
     STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;

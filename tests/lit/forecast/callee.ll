@@ -3,17 +3,17 @@
 ; RUN: %nvptx-ra report %s | FileCheck %s --check-prefix=TABLE
 ; TABLE: outer<float>
 ; TABLE:      {{^}}outer<float>
-; TABLE:      most is live at k.cu:7 in work, which it calls: {{[0-9]+}} words
+; TABLE:      peak at k.cu:7 in its callee work: {{[0-9]+}} words
 ; TABLE:      {{^}}alone
-; TABLE:      most is live: 1 word{{$}}
+; TABLE:      peak: 1 word{{$}}
 ; RUN: %nvptx-ra report %s --json --kernel 'outer<' > %t.json
 ; RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
 ; JSON: "function": "_Z4workPi"
 ; JSON: "line": 7
 ; RUN: %nvptx-ra report %s --html %t.html > /dev/null
 ; RUN: FileCheck %s --check-prefix=PAGE --input-file=%t.html
-; PAGE-COUNT-1: which it calls and which holds more
-; PAGE-NOT: which it calls
+; PAGE-COUNT-1: a callee that needs more registers
+; PAGE-NOT: a callee that needs
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -nvptx-ra-forecast %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=PRINTED
 ; PRINTED: Function Name: _Z5outerIfEvPi
 ; PRINTED: Peak [line]: 7

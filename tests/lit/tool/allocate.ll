@@ -74,7 +74,7 @@
 ; COPIES: label="p, briggs"
 ; COPIES: lr1 -- lr0 [style=dashed, label="8"];
 ; RUN: not %nvptx-ra allocate %s --function l 2>&1 | FileCheck %s --check-prefix=NAMELESS
-; NAMELESS: nvptx-ra: --function l: there is none in {{.*}}allocate.ll; name one of those
+; NAMELESS: nvptx-ra: --function l: not found in {{.*}}allocate.ll; leave out --function
 ; Errors take one line.
 ; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET
 ; PRESET: nvptx-ra: --preset brigs: unknown; use hw, cicc or ptxas
@@ -100,7 +100,7 @@
 ; OWN: nvptx-ra: {{.*}}--register-limit: an allocation problem has its own; change the `budget` of its files instead
 ; RUN: echo nonsense > %t.bad.ll
 ; RUN: not %nvptx-ra allocate %t.bad.ll 2>&1 | FileCheck %s --check-prefix=BAD
-; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}}; the input must be LLVM IR of this LLVM or an older one
+; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}}; use LLVM IR of this LLVM version or an older one
 target triple = "nvptx64-nvidia-cuda"
 
 define ptx_kernel void @k(ptr %p, i32 %n) {

@@ -2,7 +2,7 @@
 ; whose address escapes stays in memory, and its loads and stores are counted. In the words of ptxas -v and its
 ; statistics.
 ; RUN: %nvptx-ra report %s -v | FileCheck %s
-; CHECK: most is live
+; CHECK: peak
 ; CHECK: Function properties for picked
 ; CHECK-NEXT: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ; CHECK-NEXT: Used [[#REGISTERS:]] registers

@@ -18,7 +18,7 @@
 ; CHECK: at least: it calls elsewhere, which is not in this file
 ; CHECK-NEXT: 16 bytes of stack: 'pair': its address is passed to elsewhere
 ; CHECK: {{^}}through_callee
-; CHECK: 192 bytes of stack in what it calls
+; CHECK: 192 bytes of stack in its callees
 ; CHECK: {{^}}table
 ; CHECK: at least: it calls through operations, which holds addresses of functions
 ; CHECK: {{^}}pointer

@@ -7,7 +7,7 @@
 ; CHECK-NOT: inner
 ; CHECK: bounded
 ; CHECK-NEXT: [[REGISTERS]] registers (likely {{[0-9]+}} to {{[0-9]+}}); {{[0-9]+}} warps on an SM
-; CHECK-NEXT: most is live at report.cu:{{[0-9]+}}: {{[0-9]+}} words
+; CHECK-NEXT: peak at report.cu:{{[0-9]+}}: {{[0-9]+}} words
 ; CHECK-NEXT: {{[0-9]+}} from line {{[0-9]+}}
 ; CHECK: calls
 ; CHECK: at least: it calls elsewhere, which is not in this file
@@ -68,7 +68,7 @@
 ; SHRANK: nvptx-ra: kernel 'bounded' shrank: 250 →
 ; RUN: echo '{}' > %t.broken
 ; RUN: not %nvptx-ra report %s --baseline %t.broken 2>&1 | FileCheck %s --check-prefix=BROKEN
-; BROKEN: nvptx-ra: {{.*}}.broken: no report; make it by nvptx-ra report --json, or remove it
+; BROKEN: nvptx-ra: {{.*}}.broken: no report; make it with nvptx-ra report --json, or remove it
 ; Errors take one line.
 ; RUN: not %nvptx-ra report %s --cpu sm_42 2>&1 | FileCheck %s --check-prefix=CPU
 ; CPU: nvptx-ra: {{.*}}sm_42{{.*}}sm_90
@@ -80,12 +80,12 @@
 ; LEAST: 23 is not in 24..=255
 ; RUN: echo nonsense > %t.mfv
 ; RUN: not %nvptx-ra report %t.mfv 2>&1 | FileCheck %s --check-prefix=NONE
-; NONE: nvptx-ra: {{.*}}: no kernel; kernels have the calling convention ptx_kernel
+; NONE: nvptx-ra: {{.*}}: no kernel; mark kernels with the calling convention ptx_kernel
 ; RUN: cp %t.mfv %t.cu
 ; RUN: not %nvptx-ra report %t.cu 2>&1 | FileCheck %s --check-prefix=SOURCE
 ; SOURCE: nvptx-ra: {{.*}}.cu: this is C++ or CUDA, and report reads {{.*}}; compile it first: clang++ -x cuda
 ; RUN: not %nvptx-ra report %t.mfv --compare-ptxas 2>&1 | FileCheck %s --check-prefix=NOIR
-; NOIR: nvptx-ra: --compare-ptxas: {{.*}}.mfv is no LLVM IR and no PTX; give the .ll, .bc or .ptx file
+; NOIR: nvptx-ra: --compare-ptxas: {{.*}}.mfv is neither LLVM IR nor PTX; give the .ll, .bc or .ptx file
 @tile = internal addrspace(3) global [256 x i32] undef, align 4
 
 declare i32 @elsewhere(i32)

@@ -49,7 +49,7 @@
 ; LARGE: nvptx-ra: a block of 1 of the kernels does not fit on an SM, so their occupancy does not count: a block of 'spills' has 256 threads of {{[0-9]+}} registers and 300{{[0-9]+}} bytes of shared memory; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
 ; RUN: not grep "no block" %t/log
 ; RUN: not env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/no.ptx --dynamic-shared spill=1 --dynamic-shared fills=1 2>&1 | FileCheck %s --check-prefix=NOBODY
-; NOBODY: nvptx-ra: --dynamic-shared fills=1: {{.*}}tile.ll has no kernel whose name contains 'fills'; name a part of one that it has
+; NOBODY: nvptx-ra: --dynamic-shared fills=1: {{.*}}tile.ll has no kernel whose name contains 'fills'; give a part of an existing kernel's name
 ; RUN: not test -e %t/no.ptx
 
 target triple = "nvptx64-nvidia-cuda"

@@ -99,7 +99,7 @@ fn names_in_debug_information_stay() {
             fs::write(folder.join("k.ptx"), &text).expect("there is space");
             let said = run(folder, &ptxas, options, "on");
             let reason =
-                "refused, the first because the machine code has the name my_cutlasz_loop beside its tables of names";
+                "refused, the first because the machine code has the name my_cutlasz_loop outside its string tables";
             assert!(said.contains(reason) && !said.contains("other-name"), "{said}");
             let found = fs::read(folder.join("k.cubin")).expect("a cubin");
             let mut command = Command::new(&ptxas);

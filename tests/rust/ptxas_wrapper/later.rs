@@ -136,13 +136,13 @@ fn found_at_night() {
     assert!(lines.starts_with(&format!("{digest} for sm_90: sum: ")), "{lines}");
     assert!(
         lines.contains(" instructions, loop-shape=all; ")
-            && lines.contains("\n1 text searched: 1 better, with 1 better kernel; "),
+            && lines.contains("\n1 file searched: 1 better, with 1 better kernel; "),
         "{lines}"
     );
     let profiles = build.profiles();
     assert_eq!(profiles.len(), 1);
     let again = said(&build.search(&[]));
-    assert_eq!(again, "0 texts searched: 0 better, with 0 better kernels; 0.0 s of searches; 1 text searched before\n");
+    assert_eq!(again, "0 files searched: 0 better, with 0 better kernels; 0.0 s of searches; 1 file searched before\n");
     for runs in ["0", "2"] {
         let (cubin, log, _) = build.built(&[REPLAYS[0], NOTES[0], ("NVPTX_RA_RUNS", runs)]);
         assert!(cubin == searched && log.contains("loop-shape=all; proved\n"), "{runs}: {log}");
@@ -162,7 +162,7 @@ fn nothing_better_is_known() {
     let Some(build) = Build::new(ROW_SUM) else { return };
     let (stock, ..) = build.built(&NOTES);
     build.write_nothing();
-    let log = "a.ptx for sm_90: nothing is better, by the profile of the text\n".to_owned();
+    let log = "a.ptx for sm_90: no variant is better, by the profile of the file\n".to_owned();
     for runs in ["0", "2"] {
         assert_eq!(build.built(&[REPLAYS[0], ("NVPTX_RA_RUNS", runs)]), (stock.clone(), log.clone(), 1), "{runs}");
     }
@@ -191,7 +191,7 @@ fn what_is_not_noted() {
         ("a.ptx for sm_90: full: nothing to search: nothing spills, and occupancy is full: 64 warps\n", 1)
     );
     assert!(!build.path("noted").exists());
-    let alone = "a.ptx for sm_90: ptxas runs alone: NVPTX_RA_RUNS is 0, and the text has no profile\n".to_owned();
+    let alone = "a.ptx for sm_90: ptxas runs alone: NVPTX_RA_RUNS is 0, and the file has no profile\n".to_owned();
     assert_eq!(build.built(&REPLAYS), (stock, alone, 1));
     fs::write(build.path("a.ptx"), "no text").expect("it is ours");
     let failed = build.build(&NOTES).output().expect("it starts");
@@ -214,7 +214,7 @@ fn folders_that_cannot_be_written() {
     fs::create_dir(build.path("open")).expect("there is space");
     fs::set_permissions(build.path("open"), fs::Permissions::from_mode(0o777)).expect("it is ours");
     for (folder, problem) in
-        [("a.ptx", "it is not a folder"), ("open", "others may write to it"), ("/proc/none", "none: ")]
+        [("a.ptx", "it is not a folder"), ("open", "other users can write to it"), ("/proc/none", "none: ")]
     {
         let (cubin, log, _) = build.built(&[("NVPTX_RA_RECORD", folder)]);
         let start = "a.ptx for sm_90: not noted for a later search: nvptx-ra: ";
@@ -350,7 +350,7 @@ fn a_graph_for_ninja() {
     assert_eq!(local.len(), 1);
     local.keys().for_each(|name| fs::remove_file(build.path("noted").join(name)).expect("it is ours"));
     let done = build.search(&["--ninja", "later.ninja"]);
-    assert_eq!(said(&done), "1 text to search: let Ninja run later.ninja\n");
+    assert_eq!(said(&done), "1 file to search: run ninja -f later.ninja\n");
     let graph = fs::read_to_string(build.path("later.ninja")).expect("a graph");
     let command = graph.lines().find_map(|line| line.strip_prefix("  command = ")).expect("a command");
     for edge in graph.split("\nbuild ").skip(1) {
@@ -366,7 +366,7 @@ fn a_graph_for_ninja() {
     assert!(!said(&build.search(&["--ninja", "-"])).contains("\nbuild "), "nothing is left");
     let unknown = build.search(&["--only", "none"]);
     assert!(
-        unknown.status.code() == Some(1) && said(&unknown).contains("no text none; name a file"),
+        unknown.status.code() == Some(1) && said(&unknown).contains("no record none; name a file"),
         "{}",
         said(&unknown)
     );

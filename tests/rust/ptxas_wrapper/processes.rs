@@ -60,7 +60,7 @@ fn the_next_ptxas() {
         assert!(said(&output).contains("nvptx-ra: NVIDIA's ptxas: not found on PATH"), "{}", said(&output));
         let itself = command(&name, &ours).env("NVPTX_RA_PTXAS", &name).arg("-c").output().expect("it starts");
         assert!(
-            said(&itself).contains("which leads back to this program; set it to NVIDIA's ptxas"),
+            said(&itself).contains("which calls this program again; set it to NVIDIA's ptxas"),
             "{}",
             said(&itself)
         );

@@ -98,7 +98,7 @@ fn the_culprit_is_named() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("\n  kernel   bad\n  file     k.ptx for sm_90\n  choices  "), "{text}");
     assert!(
-        !text.contains("  kernel   good") && text.contains("TEST passes if only what is named here stays as it is."),
+        !text.contains("  kernel   good") && text.contains("TEST passes if all other kernels are changed."),
         "{text}"
     );
     let choices = text.lines().find_map(|line| line.strip_prefix("  choices  ")).expect(&text);
@@ -130,14 +130,14 @@ fn nobody_is_to_blame() {
         assert!(code == Some(1) && text.contains(words), "{code:?} {text}");
     };
     of(&["false"], "TEST fails with NVPTX_RA=off, too: nvptx-ra is not the cause");
-    of(&["true"], "TEST passes as always, too");
-    of(&["sh", "-c", "[ \"$NVPTX_RA\" = off ]"], "TEST fails, but no kernel was changed in ptxas's place");
+    of(&["true"], "TEST passes with nvptx-ra, too");
+    of(&["sh", "-c", "[ \"$NVPTX_RA\" = off ]"], "TEST fails, but the ptxas wrapper changed no kernel");
     of(
         &["sh", "-c", "./test > /dev/null; [ \"$NVPTX_RA\" = off ]"],
-        "TEST fails with all kernels as they are, but not with NVPTX_RA=off",
+        "TEST fails with all kernels unchanged, but not with NVPTX_RA=off",
     );
     let hurried = suspicion.command(TOOL).args(["bisect", "--", "false"]).env("NVPTX_RA_SECONDS", "1").output();
-    assert!(said(&hurried.expect("it starts")).contains("NVPTX_RA_SECONDS is set: a search that it cuts short"));
+    assert!(said(&hurried.expect("it starts")).contains("NVPTX_RA_SECONDS is set: a search that ends early"));
     let (code, text) = suspicion.bisect(&["./no-such-test"]);
     assert!(code == Some(1) && text.contains("./no-such-test"), "{text}");
 }

@@ -9,7 +9,7 @@ pub(in super::super) fn same() -> Meaning {
     Meaning::Same { launches: 4, statements: [9, 9] }
 }
 
-/// A kernel of which both make the same figures.
+/// Makes a kernel with the same figures on both sides.
 pub(in super::super) fn kernel() -> Kernel {
     let side = || Side {
         figures: Figures { registers: 32, warps: 64, instructions: 500, ..Figures::default() },
@@ -34,7 +34,7 @@ fn texts(kernel: &Kernel) -> Vec<String> {
     kernel.changes(0.05).into_iter().map(|change| change.text).collect()
 }
 
-/// Spills, stack, warps and losses are worse or better; registers and instructions are neither.
+/// Changes of spills, stack, warps and losses are worse or better; changes of registers and instructions are neither.
 #[test]
 fn figures() {
     let rank = |kernel: &Kernel| kernel.rank(0.05);
@@ -53,7 +53,7 @@ fn figures() {
     assert_eq!((rank(&little), little.rank(0.03)), (Rank::Other, Rank::Worse));
 }
 
-/// A predicted time counts where it is beyond the tolerance and beyond what the model may be wrong by.
+/// A change of predicted time counts if it is beyond the tolerance and beyond the model's error.
 #[test]
 fn times() {
     let rank = |ratio, tolerance| timed(ratio).rank(tolerance);
@@ -64,7 +64,7 @@ fn times() {
     assert_eq!(percent(0.85), "−15 %");
 }
 
-/// Machine code that differs from its PTX comes first and is a failure, whichever of both it is.
+/// Machine code that differs from its PTX comes first and is a failure, on either side.
 #[test]
 fn meanings() {
     for which in 0..2 {
@@ -78,7 +78,7 @@ fn meanings() {
     }
 }
 
-/// What ptxas calls a loss is worse where it says it more often; other words are told and no more.
+/// More messages about a loss are worse; other messages are only reported.
 #[test]
 fn words() {
     let said = |count, is_loss| PtxasWarning { text: "wgmma is serialized".into(), count, is_loss };

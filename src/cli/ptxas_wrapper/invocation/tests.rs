@@ -1,4 +1,4 @@
-//! Invocations and what they mean, by example and by chance.
+//! Tests invocations and their meaning, with examples and with random arguments.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn reason(arguments: &[&str]) -> String {
     }
 }
 
-/// A line of the log names the file and the processor, as far as they are known.
+/// A log line names the file and the processor, as far as they are known.
 #[test]
 fn what_a_line_is_about() {
     let about = |arguments: &[&str]| read(arguments).about();
@@ -35,7 +35,7 @@ fn what_a_line_is_about() {
     assert_eq!(about(&["--version"]), "");
 }
 
-/// What compilers say to ptxas is understood.
+/// The arguments that compilers pass to ptxas are understood.
 #[test]
 fn invocations_of_compilers() {
     let nvcc = read(&["-arch=sm_90", "-m64", "a.ptx", "-o", "a.cubin"]);
@@ -45,7 +45,7 @@ fn invocations_of_compilers() {
     assert!(!nvcc.is_relocatable);
     let separate = read(&["-arch=sm_90", "-m64", "--compile-only", "a.ptx", "-o", "a.cubin"]);
     assert!(separate.action == Action::Search && separate.is_relocatable);
-    // The option is part of the cache's key, and goes along with every variant.
+    // The option is part of the cache's key, and every variant gets it.
     assert_eq!(separate.options, ["-arch=sm_90", "-m64", "--compile-only"]);
     assert_eq!(separate.options_of_one_kernel, separate.options);
     assert_eq!(nvcc.inputs, [Input { source: Source::File("a.ptx".into()), text: Vec::new() }]);
@@ -56,7 +56,7 @@ fn invocations_of_compilers() {
     assert_eq!(triton.options, ["-lineinfo", "--fmad=false", "--gpu-name=sm_90a"]);
 }
 
-/// Options of no table go along with every variant, and those that tell of one run do not.
+/// Every variant gets options that are in no table, but not options that concern one run.
 #[test]
 fn hidden_options() {
     let triton = ["-lineinfo", "-v", "--regAllocOptLevel=2", "--gpu-name=sm_90a", "x.ptx", "-o", "x.ptx.o"];
@@ -75,14 +75,15 @@ fn hidden_options() {
     assert_eq!(traced.files, [Path::new("c.acf")]);
 }
 
-/// Kernels are judged one by one, whichever are named.
+/// Each kernel is judged separately, with any selection of kernels.
 #[test]
 fn names_of_kernels_are_left_out() {
     let invocation = read(&["-e", "a", "--fmad", "false", "--entry=b", "-e=c", "--entry", "d", "-O3", "a.ptx"]);
     assert_eq!(invocation.options_of_one_kernel, ["--fmad", "false", "-O3"]);
 }
 
-/// Bounds, kernels and the like are noted, the last value of each; files of options stand for what they hold.
+/// Bounds, kernels and other options are stored, with the last value of each; options files are replaced by their
+/// contents.
 #[test]
 fn meanings() {
     let all = read(&[
@@ -126,27 +127,27 @@ fn meanings() {
     assert!(!all.options.iter().any(|option| ["-v", "-o", "-optf"].contains(&option.as_str())));
 }
 
-/// What is not searched says why.
+/// An invocation that is not searched has a reason.
 #[test]
 fn reasons_to_pass_through() {
     let reasons: [(&[&str], &str); 18] = [
         (&["-c", "-ewp", "a.ptx"], "--extensible-whole-program: the result is linked later"),
         (&["-g", "a.ptx"], "--device-debug: it is for debugging"),
-        (&["-O0", "a.ptx"], "--opt-level: little is optimised"),
-        (&["-O", "a.ptx"], "--opt-level: the value '' is unusual"),
+        (&["-O0", "a.ptx"], "--opt-level: the optimisation level is below 2"),
+        (&["-O", "a.ptx"], "--opt-level: the value '' is not a decimal number"),
         (&["-Ofc=max", "a.ptx"], "--Ofast-compile: it asks for a fast compilation"),
         (&["-device-stack-protector", "true", "a.ptx"], "--device-stack-protector: it protects the stack"),
         (&["-arch=compute_90", "a.ptx"], "--gpu-name: no machine code is made"),
-        (&["-maxrregcount=archmax", "a.ptx"], "--maxrregcount: the value 'archmax' is unusual"),
+        (&["-maxrregcount=archmax", "a.ptx"], "--maxrregcount: the value 'archmax' is not a decimal number"),
         (&["--new-option", "a.ptx"], "--new-option is not known"),
         (&["--hidden", "here", "a.ptx"], "--hidden: its value may name a file"),
         (&["--new-option=x/y", "a.ptx"], "--new-option: its value may name a file"),
         (&["--write-trace=x", "a.ptx"], "--write-trace: it may write a file"),
         (&["-optf", "none.txt"], "none.txt: entity not found"),
-        (&["-optf", "again.txt"], "files of options name each other"),
+        (&["-optf", "again.txt"], "options files include each other"),
         (&["-v"], "there is no input"),
-        (&["-", "-"], "the standard input can be read once"),
-        (&["-ias", ".version 9.0", "a.ptx"], "inputs are files and strings"),
+        (&["-", "-"], "the standard input can only be read once"),
+        (&["-ias", ".version 9.0", "a.ptx"], "inputs are both files and strings"),
         (&["-h", "-V"], "--help: it only asks for information"),
     ];
     for (arguments, expected) in reasons {
@@ -160,17 +161,17 @@ fn reasons_to_pass_through() {
     assert_eq!(read(&["-ias", ".version 9.0"]).inputs, [string]);
 }
 
-/// The arguments stay as they are, text or not.
+/// The arguments are kept verbatim, even if they are not valid UTF-8.
 #[test]
 fn arguments_are_kept() {
     use std::os::unix::ffi::OsStringExt as _;
     let odd = vec![OsString::from_vec(b"\xff.ptx".to_vec()), "-v".into()];
     let invocation = Invocation::read(odd.clone(), &|_| None);
     assert_eq!(invocation.arguments, odd);
-    assert_eq!(invocation.action, Action::PassThrough("an argument is no text".into()));
+    assert_eq!(invocation.action, Action::PassThrough("an argument is not UTF-8".into()));
 }
 
-/// Words of command lines, good and bad.
+/// Words of command lines, valid and invalid.
 const WORDS: [&str; 30] = [
     "a.ptx",
     "b.ptx",
@@ -204,8 +205,8 @@ const WORDS: [&str; 30] = [
     "-uumn",
 ];
 
-/// Arguments by chance: what is said of each adds up to all of them; where ptxas succeeds, it has written the output
-/// that was read; what cannot be read makes it fail, and what is read it knows.
+/// Random arguments: the parsed parts add up to all arguments. If ptxas succeeds, it has written the parsed output. If
+/// the arguments cannot be parsed, ptxas fails; if they are parsed, ptxas knows them.
 #[test]
 fn ptxas_reads_the_same() {
     let ptxas = crate::ptxas_wrapper::tests::ptxas();
@@ -244,7 +245,7 @@ fn ptxas_reads_the_same() {
         let done = command.args(&chosen).current_dir(folder.path()).output().expect("ptxas starts");
         let said = String::from_utf8_lossy(&done.stderr);
         let is_refused = ["Unknown option", "argument expected after"].iter().any(|reason| said.contains(reason));
-        // ptxas names one reason, which may be that a value is wrong.
+        // ptxas reports one reason, which may be a wrong value.
         let is_right = if read.is_ok() { !is_refused } else { !done.status.success() };
         assert!(is_right, "{chosen:?}: {said}");
         let invocation = Invocation::read_with(chosen.iter().map(OsString::from).collect(), sources);

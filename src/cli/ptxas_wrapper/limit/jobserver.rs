@@ -1,15 +1,15 @@
-//! The tokens of GNU make, and of all that speak as it does: bytes in a pipe. Who takes one out puts it back.
+//! The tokens of GNU make's jobserver protocol: bytes in a pipe. A process that takes a byte writes it back.
 //!
-//! Make says in MAKEFLAGS where the pipe is: `--jobserver-auth=fifo:PATH` since 4.4, before that `--jobserver-auth=R,W` or
-//! `--jobserver-fds=R,W` with the numbers of two open files. Those are opened once more by their names under `/proc`, so
-//! that this process can look without waiting, which all who share an open file would do with it.
+//! MAKEFLAGS contains the pipe: `--jobserver-auth=fifo:PATH` since make 4.4; before, `--jobserver-auth=R,W` or
+//! `--jobserver-fds=R,W` with two file descriptors. These are opened again by their names under `/proc`, so that this
+//! process can read without blocking. A non-blocking flag on the shared file descriptions would affect all processes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// The options that say where the pipe is.
+/// The options that contain the pipe.
 const OPTIONS: [&str; 2] = ["--jobserver-auth=", "--jobserver-fds="];
 
 /// Both ends of the pipe.
@@ -19,30 +19,30 @@ pub(super) struct Jobserver {
 }
 
 impl Jobserver {
-    /// Opens the pipe that MAKEFLAGS names. `None` where it names none or where that is out of reach: make closes its
-    /// files to programs that it does not take for a make.
+    /// Opens the pipe of MAKEFLAGS. `None` if MAKEFLAGS has none, or if the pipe is not accessible: make closes its
+    /// files for programs that it does not take for a make.
     pub(super) fn open(flags: &str) -> Option<Self> {
         let [reads, writes] = pipe(flags)?;
         let (reads, writes) = (end(&reads, false)?, end(&writes, true)?);
         let identity = |file: &File| file.metadata().map(|found| (found.dev(), found.ino())).ok();
-        // Under the numbers of files that make has closed, others may be open.
+        // If make has closed its files, their numbers may belong to other files.
         (identity(&reads)? == identity(&writes)?).then_some(Self { reads, writes })
     }
 
-    /// A token that is free now.
+    /// Takes a token if one is free.
     pub(super) fn take(&self) -> Option<u8> {
         let mut byte = [0];
         loop {
             match (&self.reads).read(&mut byte) {
                 Ok(read) => return (read == 1).then_some(byte[0]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // There is none, or the pipe is gone.
+                // The pipe is empty, or closed.
                 Err(_) => return None,
             }
         }
     }
 
-    /// Make wants the very byte back that was taken.
+    /// Make needs the same byte back.
     pub(super) fn give_back(&self, byte: u8) {
         if let Err(error) = (&self.writes).write_all(&[byte]) {
             log::warn!("a token of make's jobserver cannot be given back: {error}");
@@ -50,19 +50,19 @@ impl Jobserver {
     }
 }
 
-/// One end of a pipe.
+/// Opens one end of a pipe.
 fn end(path: &Path, writes: bool) -> Option<File> {
     let mut options = OpenOptions::new();
-    // A pipe with a name waits for its other end when only one is opened.
+    // Opening one end of a named pipe blocks until the other end is opened.
     let is_named = !path.starts_with("/proc");
     options.read(!writes || is_named).write(writes || is_named);
     options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
     let is_pipe = |found: std::fs::Metadata| found.file_type().is_fifo();
-    // Opening anything else, a tape say, may have an effect.
+    // Other files are not opened: opening a device, a tape for example, may have an effect.
     path.metadata().is_ok_and(is_pipe).then(|| options.open(path).ok())?
 }
 
-/// The paths of both ends. The last option of several counts, and what stands behind `--` is no option.
+/// Returns the paths of both ends. The last of several options counts, and words after `--` are no options.
 fn pipe(flags: &str) -> Option<[PathBuf; 2]> {
     let words = flags.split_ascii_whitespace().take_while(|word| *word != "--");
     let value = words.filter_map(|word| OPTIONS.iter().find_map(|option| word.strip_prefix(option))).last()?;
@@ -70,7 +70,7 @@ fn pipe(flags: &str) -> Option<[PathBuf; 2]> {
         return Some([path.into(), path.into()]);
     }
     let (reads, writes) = value.split_once(',')?;
-    // Make writes -2 where it has closed the files.
+    // Make writes -2 if it has closed the files.
     let of_file = |number: &str| number.parse::<u32>().ok().map(|number| format!("/proc/self/fd/{number}").into());
     Some([of_file(reads)?, of_file(writes)?])
 }
@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// What is no pipe, or two pipes, is not taken for make's.
+    /// A file that is not a pipe, or two different pipes, are rejected.
     #[test]
     fn other_files_are_not_read() {
         let file = tempfile::NamedTempFile::new().expect("there is space");

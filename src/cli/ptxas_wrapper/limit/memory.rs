@@ -1,13 +1,13 @@
-//! How many runs of ptxas have room in the machine's memory at once.
+//! Computes how many runs of ptxas fit into the machine's memory at once.
 
 use std::fs;
 
-/// A variant may take so much more memory than the unchanged text, in per cent of that.
+/// A variant's assumed memory, in per cent of the stock run's.
 const PER_CENT: u64 = 125;
 
 const KIB: u64 = 1024;
 
-/// How many runs fit that take as many bytes as the unchanged text's run did; one in any case.
+/// Returns how many runs fit if the stock run took `bytes`; at least one.
 pub(crate) fn runs(bytes: u64) -> usize {
     let said = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     available(&said).map_or(usize::MAX, |available| runs_within(available, bytes))
@@ -18,7 +18,7 @@ fn runs_within(available: u64, bytes: u64) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX).max(1)
 }
 
-/// The bytes that programs can have without swapping; `None` where the system does not say it.
+/// Returns the bytes that programs can allocate without swapping; `None` if the system does not report them.
 fn available(said: &str) -> Option<u64> {
     let line = said.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(KIB)
@@ -28,7 +28,7 @@ fn available(said: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// As many runs as fit with a quarter more than the unchanged text took, and at least one.
+    /// Runs fit with 125 % of the stock run's memory each, and at least one run is allowed.
     #[test]
     fn room() {
         const GIB: u64 = 1 << 30;
@@ -37,7 +37,7 @@ mod tests {
         assert!(runs_within(GIB, 0) > 1000, "nothing is known of the run");
     }
 
-    /// The system's words.
+    /// The system's format is parsed.
     #[test]
     fn words_of_the_system() {
         let said =

@@ -1,8 +1,9 @@
-//! One limit on how many children run at once, for all processes of a build: a build of 64 files has 64 of us, and each
-//! would start as many children as there are processors.
+//! Limits how many children run at once, across all processes of a build. A build of 64 files has 64 wrapper processes,
+//! and each would start as many children as there are processors.
 //!
-//! A child runs with a token. Tokens are those of the make that runs the build ([jobserver]), or else files of this user
-//! on this machine ([slots]). Nobody who has a token waits for another to end its child, so there is no deadlock.
+//! A child runs with a token. Tokens belong to the make that runs the build ([jobserver]), or else are files of this
+//! user on this machine ([slots]). No process that holds a token waits for another process's child, so there is no
+//! deadlock.
 
 mod jobserver;
 pub(crate) mod memory;
@@ -25,17 +26,17 @@ use slots::Slots;
 
 use crate::private_folder;
 
-/// The longest pause between two looks for a token.
+/// The longest pause between two attempts to get a token.
 const LONGEST_PAUSE: Duration = Duration::from_millis(32);
 
-/// Where the tokens come from that children run with.
+/// The source of the tokens with which children run.
 pub(crate) struct Limit {
     shared: Shared,
-    /// The token that nobody has to ask for: whoever started this process counts it as one that works.
+    /// The token that need not be acquired: the parent process counts this process as one that works.
     own: Option<AtomicBool>,
-    /// One thread of a process looks for a token at a time.
+    /// Locked by the thread of this process that looks for a token.
     looks: Mutex<()>,
-    /// How many children of this process may run at once, however many tokens are free.
+    /// How many children of this process may run at once, regardless of free tokens.
     most: usize,
     running: AtomicUsize,
 }
@@ -47,8 +48,8 @@ enum Shared {
 }
 
 impl Limit {
-    /// The limit of the make that runs this build, else the limit of this machine; with an error, which is worth a note,
-    /// where there is neither, and so one child at a time.
+    /// Returns the limit of the make that runs this build, else the limit of this machine. If neither is available,
+    /// returns a limit of one child at a time, with an error for the log.
     pub(crate) fn of_environment() -> (Self, Option<Error>) {
         if let Some(limit) = env::var_os("MAKEFLAGS").and_then(|flags| Self::of_make(flags.to_str()?)) {
             return (limit, None);
@@ -60,20 +61,21 @@ impl Limit {
         }
     }
 
-    /// The tokens of make, by the content of MAKEFLAGS; `None` if it has none, or none that this process can reach.
+    /// Returns the limit by make's tokens, from the content of MAKEFLAGS; `None` if it has none, or if they are not
+    /// accessible.
     pub(crate) fn of_make(flags: &str) -> Option<Self> {
         // Make has taken a token for this process.
         Some(Self::new(Shared::Make(Jobserver::open(flags)?), true))
     }
 
-    /// So many tokens for all processes that name the same folder.
+    /// Returns a limit of `count` tokens for all processes that use the same folder.
     ///
     /// # Errors
-    /// The folder, or a file in it, cannot be made, or the folder is not this user's alone.
+    /// The folder, or a file in it, cannot be created, or other users have access to the folder.
     pub(crate) fn of_machine(folder: &Path, count: NonZeroUsize) -> Result<Self, Error> {
         let folder = private_folder::open(folder)?;
         let slots = Slots::open(&folder, count).map_err(|error| Error::file(&folder, &error))?;
-        // Nobody has counted this process.
+        // This process holds no token.
         Ok(Self::new(Shared::Machine(slots), false))
     }
 
@@ -87,12 +89,12 @@ impl Limit {
         }
     }
 
-    /// The same for so many children of this process at once.
+    /// Returns the same limit with at most `most` children of this process at once.
     pub(crate) fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// Waits for a token; `None` once `is_over` says that nobody needs it any more.
+    /// Waits for a token; `None` once `is_over` returns true.
     pub(crate) fn acquire(&self, is_over: &dyn Fn() -> bool) -> Option<Token<'_>> {
         let mut pause = Duration::from_millis(1);
         loop {
@@ -109,9 +111,9 @@ impl Limit {
         }
     }
 
-    /// A token that is free now.
+    /// Takes a token if one is free.
     fn look(&self) -> Option<HeldToken> {
-        // Only who has the turn adds to them.
+        // Only the thread that holds `looks` increments the count.
         if self.running.load(Ordering::Acquire) >= self.most {
             return None;
         }
@@ -132,8 +134,8 @@ impl Limit {
     }
 }
 
-/// The right to run a child. It is given back when it goes away, or when the process does; but for one of make, which a
-/// process gives back only if it ends in order: so make's protocol wants it.
+/// The right to run a child. It is released when it is dropped or when the process ends. Make's tokens are an
+/// exception: make's protocol loses them if the process is killed.
 pub(crate) struct Token<'a> {
     limit: &'a Limit,
     held: Option<HeldToken>,
@@ -161,7 +163,8 @@ impl Drop for Token<'_> {
     }
 }
 
-/// Where this user's tokens on this machine are: no folder that several machines share.
+/// Returns the folder of this user's tokens on this machine. The folder is never on a file system that several machines
+/// share.
 fn folder_of_machine() -> PathBuf {
     let of_session = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     match of_session.filter(|folder| folder.is_dir()) {

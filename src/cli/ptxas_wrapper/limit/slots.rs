@@ -1,5 +1,5 @@
-//! Tokens of a machine: a folder with as many files as children may run, of which a token is the lock of one. The system
-//! gives a lock back when the process that has it ends, in whatever way.
+//! Tokens of a machine: a folder with as many files as children may run. A token is the lock of one file. The system
+//! releases a lock when its process ends, for any reason.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ pub(super) struct Slots(Vec<Slot>);
 
 struct Slot {
     file: File,
-    /// Whether this process has the lock: to it, it would be given a second time.
+    /// Whether this process has the lock: the system would grant it to the same process a second time.
     is_ours: AtomicBool,
 }
 
@@ -28,16 +28,16 @@ impl Slots {
         (0..count.get()).map(slot).collect::<io::Result<_>>().map(Self)
     }
 
-    /// A token that is free now.
+    /// Takes a token if one is free.
     pub(super) fn take(&self) -> Option<usize> {
-        // Processes that begin at different files seldom meet.
+        // Processes start at different files, so that they seldom compete.
         let first = std::process::id() as usize % self.0.len();
         (first..self.0.len()).chain(0..first).find(|&slot| self.0[slot].take())
     }
 
     pub(super) fn give_back(&self, slot: usize) {
         let Slot { file, is_ours } = &self.0[slot];
-        // Where this fails, the slot stays this process's until it ends.
+        // If unlocking fails, this process keeps the slot until it ends.
         if file.unlock().is_ok() {
             is_ours.store(false, Ordering::Release);
         }

@@ -1,4 +1,4 @@
-//! The limit across processes.
+//! Tests the limit across processes.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -20,10 +20,10 @@ fn folder() -> TempDir {
 }
 
 const NEVER: &dyn Fn() -> bool = &|| false;
-/// For a look at what is free now.
+/// Gives up after one attempt.
 const AT_ONCE: &dyn Fn() -> bool = &|| true;
 
-/// Threads of one process share its tokens: as many work as there are tokens, and not one more.
+/// Threads of one process share its tokens: exactly as many threads work as there are tokens.
 #[test]
 fn threads_share_tokens() {
     let folder = folder();
@@ -45,7 +45,7 @@ fn threads_share_tokens() {
     assert_eq!(most.into_inner(), 3);
 }
 
-/// In a make's file: when a child began and when it ended.
+/// Returns how many children worked at once, at most, and how many began.
 fn log_of(text: &str) -> (usize, usize) {
     let (mut now, mut most, mut begun) = (0_usize, 0, 0);
     for line in text.lines() {
@@ -59,8 +59,8 @@ fn log_of(text: &str) -> (usize, usize) {
     (most, begun)
 }
 
-/// 24 processes of two threads each share three tokens: all come to their end, never more than three work at once, and
-/// three do.
+/// 24 processes with two threads each share three tokens: all finish, never more than three work at once, and three do
+/// at some time.
 #[test]
 fn processes_share_tokens() {
     const NAME: &str = "ptxas_wrapper::limit::tests::processes_share_tokens";
@@ -93,7 +93,7 @@ fn processes_share_tokens() {
     assert_eq!(log_of(&log), (3, 24 * 2 * 3));
 }
 
-/// No more children of a process run than have room, however many tokens are free, and each gives its room back.
+/// A process never has more children than its own limit, regardless of free tokens, and each child frees its place.
 #[test]
 fn children_have_room() {
     let folder = folder();
@@ -104,7 +104,7 @@ fn children_have_room() {
     assert!(limit.acquire(AT_ONCE).is_some());
 }
 
-/// A process that is killed gives its token back.
+/// Killing a process releases its token.
 #[test]
 fn a_killed_process_gives_back() {
     const NAME: &str = "ptxas_wrapper::limit::tests::a_killed_process_gives_back";
@@ -126,7 +126,8 @@ fn a_killed_process_gives_back() {
     assert!(limit.acquire(AT_ONCE).is_some());
 }
 
-/// Make's tokens in a pipe with a name: the one that this process has, then those of the pipe, each given back as it was.
+/// Make's tokens in a named pipe: the process's own token comes first, then the tokens of the pipe. Each byte is
+/// written back unchanged.
 #[test]
 fn tokens_of_make() {
     let folder = folder();
@@ -139,7 +140,7 @@ fn tokens_of_make() {
     let limit = Limit::of_make(&format!("j3 --jobserver-auth=fifo:{}", path.display())).expect("it is there");
     let mut tokens: Vec<Token<'_>> = (0..3).map(|_| limit.acquire(NEVER).expect("one is free")).collect();
     assert!(limit.acquire(AT_ONCE).is_none());
-    // The first has no byte in the pipe.
+    // The first token has no byte in the pipe.
     drop(tokens.remove(0));
     assert!(limit.look().is_some_and(|held| matches!(held, HeldToken::Own)));
     drop(tokens);
@@ -150,8 +151,7 @@ fn tokens_of_make() {
     assert!(limit.acquire(AT_ONCE).is_none());
 }
 
-/// Two processes under a make, with files that are open and have numbers: three tokens in all, and one of each process
-/// beside them.
+/// Two processes of a make with numbered open files: three tokens in all, and one own token of each process.
 #[test]
 fn tokens_of_make_in_open_files() {
     const NAME: &str = "ptxas_wrapper::limit::tests::tokens_of_make_in_open_files";
@@ -172,7 +172,7 @@ fn tokens_of_make_in_open_files() {
     assert_eq!(said.matches("\n4 tokens\n").count(), 2, "{said}");
 }
 
-/// Where there is no folder for tokens, one child runs at a time.
+/// If there is no folder for tokens, one child runs at a time.
 #[test]
 fn without_tokens() {
     let limit = Limit::new(Shared::Nothing, true);

@@ -1,4 +1,4 @@
-//! What the rules are told of a kernel: by a measurement, or by a forecast.
+//! The lint rules' input for a kernel, from a measurement or from a forecast.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::super::Report;
 use super::super::measurement::{Kernel, Measurement, table};
 use crate::machine::source_lines;
 
-/// The kernels of a report, as they are forecast.
+/// Returns the kernels of a report, with forecast figures.
 pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<LintInput<'_>>, Error> {
     let sources: BTreeMap<&str, Source> = report.code.iter().map(|code| (code.0.name(), Source::of(code))).collect();
     let input =
@@ -19,7 +19,7 @@ pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<LintInput<'_
     report.forecasts.iter().map(input).collect()
 }
 
-/// The kernels of a cubin, as they are measured; `report` is the forecast of the same.
+/// Returns the kernels of a cubin, with measured figures; `report` is the forecast for the same kernels.
 pub(in super::super) fn of_measurement<'a>(
     measurement: &'a Measurement,
     report: Option<&'a Report>,
@@ -34,7 +34,7 @@ pub(in super::super) fn of_measurement<'a>(
         .collect())
 }
 
-/// A line of machine code; the file that was measured where the line is not known.
+/// Returns the source line of machine code; if it is unknown, the measured file.
 pub(in super::super) fn place(measurement: &Measurement, place: Option<source_lines::Place>) -> Place {
     match place {
         Some(place) => Place { file: measurement.file(place).to_owned(), line: place.line },

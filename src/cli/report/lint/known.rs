@@ -1,15 +1,15 @@
-//! Findings that a baseline already has: they stay silent, so that a project can begin to use a lint before all of it is
-//! mended.
+//! Suppresses findings that a baseline already has, so that a project can start to use a lint before it has fixed all
+//! findings.
 //!
-//! A finding is known by its lint and its kernel, for lines move whenever somebody edits a file. As many findings of a
-//! lint in a kernel are known as the baseline has.
+//! Findings are matched by lint and kernel, because edits move lines. For each lint and kernel, as many findings are
+//! suppressed as the baseline has.
 
 use std::collections::BTreeMap;
 
 use nvptx_ra::lint::Finding;
 use serde_json::{Value, json};
 
-/// Findings for a report's JSON.
+/// Returns findings for a report's JSON.
 pub(in super::super) fn json(findings: &[Finding]) -> Value {
     let one = |finding: &Finding| {
         json!({
@@ -21,7 +21,7 @@ pub(in super::super) fn json(findings: &[Finding]) -> Value {
     findings.iter().map(one).collect()
 }
 
-/// The findings that an earlier report does not have.
+/// Returns the findings that an earlier report does not have.
 pub(in super::super) fn unknown(findings: Vec<Finding>, before: &Value) -> Vec<Finding> {
     let files = before.as_array().map_or(std::slice::from_ref(before), Vec::as_slice);
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -45,7 +45,8 @@ mod tests {
 
     use super::*;
 
-    /// What a baseline has is known wherever it stands now; one more of it is not, nor is another kernel's.
+    /// Findings of the baseline are suppressed at any line. An additional finding is not suppressed, nor is a finding
+    /// in another kernel.
     #[test]
     fn known_findings_are_silent() {
         let finding = |kernel: &str, line| Finding {

@@ -1,9 +1,9 @@
-//! The lints of a report: which of them count, what they find, and how that is printed.
+//! The lints of a report: their selection, their findings, and the output formats.
 //!
-//! * [`input`]: what the rules are told of a kernel;
-//! * [`words`]: what ptxas says in words;
-//! * [`known`]: what a baseline already has stays silent;
-//! * [`text`], [`sarif`]: how findings are printed.
+//! * [`input`]: the rules' input for a kernel;
+//! * [`words`]: findings in ptxas's messages;
+//! * [`known`]: suppresses findings that a baseline already has;
+//! * [`text`], [`sarif`]: output formats.
 
 pub(super) mod input;
 pub(super) mod known;
@@ -23,55 +23,55 @@ pub(super) use self::words::of_words;
 use super::baseline::Growth;
 use crate::kernel_names;
 
-/// Reads a lint by its name.
+/// Parses a lint's name.
 fn lint() -> impl TypedValueParser<Value = Lint> {
     let values = Lint::ALL.map(|lint| PossibleValue::new(lint.name()).help(lint.help()));
     PossibleValuesParser::new(values).try_map(|name| Lint::by_name(&name).ok_or("no lint"))
 }
 
-/// How findings are printed.
+/// Output format of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// The report, and the findings as warnings on standard error
     #[default]
     Text,
-    /// GitHub's annotations, in the place of the report
+    /// GitHub's annotations instead of the report
     Github,
-    /// SARIF 2.1.0, in the place of the report
+    /// SARIF 2.1.0 instead of the report
     Sarif,
 }
 
-/// Which lints count, and how.
+/// Selection and output of lints.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Also warn about what costs registers or occupancy, with the line, the reason, and the change that mends it. With
-    /// --sass, more is known
+    /// Also warn about code that costs registers or occupancy, with the line, the reason, and a change that fixes it.
+    /// With --sass, more lints apply
     #[arg(long)]
     pub(super) lint: bool,
     /// Exit with 1 if this lint finds something. Implies --lint; repeat for more
     #[arg(long, value_name = "LINT", value_parser = lint())]
     pub(super) deny: Vec<Lint>,
-    /// Say nothing of what this lint finds. Implies --lint; repeat for more
+    /// Do not print findings of this lint. Implies --lint; repeat for more
     #[arg(long, value_name = "LINT", value_parser = lint())]
     pub(super) allow: Vec<Lint>,
-    /// How findings are printed. Each form but text implies --lint
+    /// Output format of findings. Every format but text implies --lint
     #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with = "json")]
     pub(super) format: Format,
 }
 
 impl Options {
-    /// Whether anything is to be found.
+    /// Returns whether lints run.
     pub(super) fn is_on(&self) -> bool {
         self.lint || !self.deny.is_empty() || !self.allow.is_empty() || self.format != Format::Text
     }
 
-    /// Whether findings stand in the place of the report.
+    /// Returns whether findings replace the report.
     pub(super) fn replaces_report(&self) -> bool {
         self.format != Format::Text
     }
 }
 
-/// What the lints find, those that are allowed left out: sorted by place.
+/// Returns the lints' findings without those of allowed lints, sorted by place.
 pub(super) fn find(inputs: &[LintInput<'_>], others: Vec<Finding>, options: &Options) -> Vec<Finding> {
     let found = inputs.iter().flat_map(|input| rules::findings(input, kernel_names::readable));
     let mut found: Vec<Finding> = found.chain(others).collect();
@@ -84,7 +84,7 @@ pub(super) fn find(inputs: &[LintInput<'_>], others: Vec<Finding>, options: &Opt
     found
 }
 
-/// Prints what grew since a baseline as annotations, where these are asked for.
+/// Prints annotations for the figures that grew since a baseline, if annotations are requested.
 pub(super) fn print_growths(growths: &[Growth], options: &Options) -> Result<(), Error> {
     match options.format {
         Format::Github => crate::print(text::github_growths(growths).as_bytes()).map(drop),
@@ -92,7 +92,7 @@ pub(super) fn print_growths(growths: &[Growth], options: &Options) -> Result<(),
     }
 }
 
-/// Prints findings. Whether one of them is denied.
+/// Prints findings. Returns whether a finding's lint is denied.
 pub(super) fn print(findings: &[Finding], options: &Options) -> Result<bool, Error> {
     let denied: BTreeSet<Lint> = options.deny.iter().copied().collect();
     match options.format {

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, the form in which code scanners take them.
+//! Formats findings as SARIF 2.1.0, the format of code scanners.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::github::relative;
 use crate::kernel_names;
 
-/// The log of one run.
+/// Returns the log of one run.
 pub(super) fn log(findings: &[Finding], denied: &BTreeSet<Lint>) -> Value {
     let rule = |lint: &Lint| {
         let level = if denied.contains(lint) { "error" } else { "warning" };
@@ -46,7 +46,7 @@ fn result(finding: &Finding, denied: &BTreeSet<Lint>) -> Value {
     })
 }
 
-/// A path as a reference: letters that mean something else in one are written by their numbers.
+/// Returns a path as a URI reference: reserved characters are percent-encoded.
 fn uri(path: &str) -> String {
     let mut text = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for &byte in path.as_bytes() {
@@ -64,7 +64,8 @@ mod tests {
 
     use super::*;
 
-    /// A result has its rule among those of the tool, a place only where one is known, and a path that is a reference.
+    /// A result's rule is among the tool's rules, a result has a location only if it is known, and a path is a URI
+    /// reference.
     #[test]
     fn results() {
         let finding = |line| Finding {

@@ -1,4 +1,4 @@
-//! Findings as lines: warnings for people, and GitHub's annotations.
+//! Formats findings as lines: warnings for people, and GitHub's annotations.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::super::baseline::Growth;
 use crate::github::annotation;
 use crate::kernel_names;
 
-/// Says findings on standard error.
+/// Prints findings to standard error.
 pub(super) fn warn(findings: &[Finding], denied: &BTreeSet<Lint>) {
     for finding in findings {
         let level = if denied.contains(&finding.lint) { "error" } else { "warning" };
@@ -21,7 +21,7 @@ pub(super) fn warn(findings: &[Finding], denied: &BTreeSet<Lint>) {
     }
 }
 
-/// Annotations of findings.
+/// Formats annotations of findings.
 pub(super) fn github(findings: &[Finding], denied: &BTreeSet<Lint>) -> String {
     let annotate = |finding: &Finding| {
         let level = if denied.contains(&finding.lint) { "error" } else { "warning" };
@@ -30,7 +30,7 @@ pub(super) fn github(findings: &[Finding], denied: &BTreeSet<Lint>) -> String {
     findings.iter().map(annotate).collect()
 }
 
-/// Annotations of what grew since a baseline.
+/// Formats annotations for figures that grew since a baseline.
 pub(super) fn github_growths(growths: &[Growth]) -> String {
     growths.iter().map(|growth| annotation("error", &growth.place, "baseline", &growth.text)).collect()
 }
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// An annotation is one line whatever its texts hold, and names its file, line and lint.
+    /// An annotation is one line for any text, and contains its file, line and lint.
     #[test]
     fn annotations() {
         let finding = Finding {

@@ -1,9 +1,9 @@
-//! What ptxas's words say that the tables of a cubin do not.
+//! Findings in ptxas's messages that the tables of a cubin do not contain.
 
 use nvptx_ra::lint::remedy::{Language, known_at_entry};
 use nvptx_ra::lint::{Finding, Lint, Place};
 
-/// What ptxas says of pragmas, and of `setmaxnreg` where no kernel is known to have it ignored.
+/// Returns findings about pragmas, and about `setmaxnreg` unless a kernel is known in which ptxas ignores it.
 pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: bool) -> Vec<Finding> {
     let place = Place { file: input.to_owned(), line: 0 };
     let found = |lint, reason: &str, remedy: &str| Finding {
@@ -18,10 +18,10 @@ pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: boo
         let said = line.split_once(':').map_or(line, |(_, said)| said).trim();
         let said =
             line.split_once("warning :").or_else(|| line.split_once("warning ")).map_or(said, |(_, said)| said.trim());
-        // A kernel's name may have it, too.
+        // A kernel's name may contain the word, too.
         let mut parts = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         if parts.any(|word| word.eq_ignore_ascii_case("pragma")) && !line.starts_with("ptxas fatal") {
-            findings.push(found(Lint::RefusedPragma, said, "take it out, or meet what it needs"));
+            findings.push(found(Lint::RefusedPragma, said, "remove it, or fulfil its conditions"));
         } else if line.contains("'setmaxnreg' ignored") && !knows_setmaxnreg {
             findings.push(found(Lint::IgnoredSetmaxnreg, said, &known_at_entry(Language::of(&place))));
         }
@@ -33,7 +33,7 @@ pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: boo
 mod tests {
     use super::*;
 
-    /// ptxas's words on pragmas and setmaxnreg, as CUDA 13.0 has them, and nothing of its other words.
+    /// Findings come from CUDA 13.0's messages about pragmas and setmaxnreg, and from no other messages.
     #[test]
     fn words() {
         let words = "ptxas warning : Pragma 'x' unsupported\nptxas info    : Used 8 registers\n\

@@ -1,47 +1,48 @@
-//! Why a function has more registers than are live at once, as far as the table of live registers proves it.
+//! Explains why a function uses more registers than are live at once, as far as the table of live registers proves it.
 //!
-//! The registers that it has are: those live where most are; those that it names elsewhere; those below the highest one
-//! that it never names; and those above. What keeps the highest named one from being a lower one is looked at value by
-//! value: from where an instruction writes it to the last instruction in the listing that holds it.
+//! A function's registers are the registers that are live at the peak, the other registers that it uses, the unused
+//! registers below the highest used register, and the registers above. For the highest used register, each value is
+//! checked from the instruction that writes it to the last instruction in the listing at which it is live: was a lower
+//! register free?
 
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 
 /// The registers of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Allocation {
-    /// Different registers that are named.
+    /// Number of registers that are used.
     pub(super) named: u32,
-    /// The highest of them, and one more.
+    /// The highest used register, plus one.
     pub(super) end: u32,
-    /// Whether the stack's pointer, R1, is among them.
+    /// Whether the stack pointer, R1, is used.
     pub(super) names_stack: bool,
-    /// What keeps the highest one there.
+    /// The value for which the highest register is most clearly needed.
     pub(super) top: Option<HighestRegister>,
 }
 
-/// A value of the highest register.
+/// A value in the highest register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HighestRegister {
     /// The instruction that writes it.
     pub(super) row: usize,
-    /// Registers that this writes side by side, the highest among them.
+    /// Number of adjacent registers that the instruction writes, the highest among them.
     pub(super) width: u32,
     pub(super) why: HighestRegisterReason,
 }
 
-/// Why a value is in the highest register. The later, the more is proved.
+/// Reason for a value in the highest register. Later reasons prove more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HighestRegisterReason {
-    /// Lower registers are free as long as it lives.
+    /// Lower registers are free during its whole live range.
     Choice,
-    /// Enough of them are, but not side by side and aligned.
+    /// Enough lower registers are free, but not adjacent and aligned.
     Alignment,
-    /// Too few are.
+    /// Too few lower registers are free.
     Full,
 }
 
 impl Allocation {
-    /// That of a function. O(instructions · registers).
+    /// Computes the allocation of a function. O(instructions · registers).
     pub(super) fn of(table: &LifeRanges) -> Self {
         let columns = if table.len() == 0 { 0 } else { table.marks(0, Kind::General).len() };
         let mut is_named = vec![false; columns];
@@ -57,7 +58,7 @@ impl Allocation {
     }
 }
 
-/// The value of the highest register for which most is proved, the first of these.
+/// Returns the value of the highest register with the strongest reason; the first of these.
 fn top(table: &LifeRanges, highest: usize) -> Option<HighestRegister> {
     let marks = |row: usize| table.marks(row, Kind::General);
     let mut best: Option<HighestRegister> = None;
@@ -96,14 +97,15 @@ mod tests {
         (of.named, of.top.map(|top| (top.row, top.width, top.why)))
     }
 
-    /// What keeps the highest register there: nothing below is free, no aligned pair is, or ptxas chose it.
+    /// Each reason for the highest register is found: no lower register is free, no aligned pair is free, or ptxas
+    /// chose it.
     #[test]
     fn the_highest_register() {
         assert_eq!(why(&["^   ", ":^  ", "::^ ", ":::^", "vvvv"]), (4, Some((3, 1, HighestRegisterReason::Full))));
         assert_eq!(why(&[" ^    ", " :  ^^", " v  vv"]), (3, Some((1, 2, HighestRegisterReason::Choice))));
         assert_eq!(why(&["^    ", ":  ^^", "v  vv"]).1, Some((1, 2, HighestRegisterReason::Alignment)));
         assert_eq!(why(&["^  ", ": ^", "v v"]), (2, Some((1, 1, HighestRegisterReason::Choice))));
-        // It is free where the value begins, and not as long as it lives.
+        // A lower register is free when the value is written, but not during its whole live range.
         assert_eq!(why(&["  ^", "^ :", "v^v", " v "]).1, Some((0, 1, HighestRegisterReason::Full)));
         assert_eq!(Allocation::of(&table(&["   "])).end, 0);
     }

@@ -1,22 +1,23 @@
-//! Registers that have a value, among those that the disassembler counts as live.
+//! Finds the registers that have a value, among the registers that the disassembler counts as live.
 //!
-//! The disassembler looks backwards from the uses alone. It takes for live what is read later under a condition and was
-//! never written yet; and in a subroutine every register that the calling convention keeps for the caller, whether the
-//! caller has a value in it or not. None of these needs a register. So a register counts only where a write may reach it.
+//! The disassembler only looks backwards from uses. It counts a register as live if a conditional instruction reads it
+//! later, even if no write reaches the read. In a subroutine, it counts every register that the calling convention
+//! preserves for the caller, even if the caller has no value in it. Neither needs a register. So a register counts only
+//! if a write may reach it.
 
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::instruction::{Instruction, Kind};
 use crate::machine::life_ranges::{LifeRanges, Mark};
 
-/// Registers, a bit each, in the order of the table's columns.
+/// A set of registers, one bit each, in the order of the table's columns.
 type Registers = Vec<u64>;
 
-/// Frees the registers that no write reaches. Behind a call, whatever the table has may be the callee's result.
-/// O(instructions · registers) for each pass over the blocks, of which there are seldom more than four.
+/// Marks registers that no write reaches as free. After a call, every register in the table may be the callee's result.
+/// O(instructions · registers) for each pass over the blocks; there are seldom more than four passes.
 pub(super) fn keep_assigned(table: &mut LifeRanges, code: &[Instruction], flow: &ControlFlow, is_kernel: bool) {
     let words = table.width().div_ceil(64);
     let blocks: Vec<_> = (0..table.len()).filter(|&row| flow.start(flow.block(row)) == row).collect();
-    // What is assigned where each block begins, by the number of its first instruction.
+    // The registers with a value at the begin of each block, by the number of the block's first instruction.
     let mut before: Vec<Registers> = vec![vec![0; words]; blocks.len()];
     let number_of = |row: usize| blocks.partition_point(|&start| start <= row).saturating_sub(1);
     let ends: Vec<Vec<usize>> = blocks.iter().map(|&start| flow.ends_before(flow.block(start)).collect()).collect();
@@ -62,7 +63,7 @@ pub(super) fn keep_assigned(table: &mut LifeRanges, code: &[Instruction], flow: 
     }
 }
 
-/// Goes over an instruction.
+/// Updates the set for one instruction.
 fn advance(at: &mut Registers, table: &LifeRanges, row: usize) {
     for (column, mark) in table.row(row).iter().enumerate() {
         let bit = 1 << (column % 64);
@@ -80,7 +81,7 @@ mod tests {
     use crate::machine::drawn_tables::{code_of_texts, of_texts};
     use crate::machine::life_ranges::Kind as Registers;
 
-    /// How many registers are live at each instruction in the end.
+    /// Returns how many registers remain live at each instruction.
     fn live(rows: &[(&str, &str)], is_kernel: bool) -> Vec<u32> {
         let code = code_of_texts(rows);
         let mut table = of_texts(rows);
@@ -88,7 +89,7 @@ mod tests {
         (0..table.len()).map(|row| table.live(row, Registers::General)).collect()
     }
 
-    /// A register that is never written before needs none in a kernel, but may be an argument of a function.
+    /// A register that is read but never written is not counted in a kernel, but may be an argument of a function.
     #[test]
     fn registers_without_a_value() {
         let rows = [("MOV R0, 0x1", "^:"), ("@P0 MOV R1, R0", "v^"), ("MOV R2, R1", " v"), ("EXIT", "  ")];
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(live(&rows, false), [2, 2, 1, 0]);
     }
 
-    /// What a loop writes is live where it begins again; behind a call anything may be a result.
+    /// A value that a loop writes is live at the loop's next iteration. After a call, any register may be a result.
     #[test]
     fn loops_and_calls() {
         let rows = [("NOP", " :"), ("MOV R0, 0x1", "^:"), ("MOV R1, R0", "v^"), ("@P0 BRA 0x10", " :"), ("EXIT", " v")];

@@ -1,4 +1,4 @@
-//! Two builds beside each other: which kernels and which source lines grew.
+//! Compares two builds: which kernels and which source lines grew.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,21 +12,21 @@ use super::{Kernel, Measurement, Place};
 use crate::kernel_names;
 use crate::report::table::short;
 
-/// How many lines of a kernel are shown.
+/// Most lines shown for a kernel.
 const SHOWN: usize = 20;
 
 /// A figure of the old and of the new build.
 type Pair = (u32, u32);
 
-/// A kernel of both builds.
+/// A kernel in both builds.
 struct Difference<'a> {
     name: &'a str,
     figures: Vec<(&'static str, Pair)>,
     lines: Vec<LineDifference>,
 }
 
-/// A line that differs. It is the same line where file name and number are the same; the files in which the kernel
-/// itself stands are the same whatever their names.
+/// A line that differs. Lines match by file name and number. The files that contain the kernel itself match regardless
+/// of their names.
 struct LineDifference {
     file: String,
     line: u32,
@@ -34,7 +34,7 @@ struct LineDifference {
     new: LineFigures,
 }
 
-/// Prints the differences of the kernels that both builds have, and the names of the others.
+/// Prints the differences of the kernels in both builds, and the names of all other kernels.
 pub(in super::super) fn print(old: &[Measurement], new: &[Measurement], as_json: bool) -> Result<ExitCode, Error> {
     let kernels = |measurements: &'_ [Measurement]| -> Vec<String> {
         measurements.iter().flat_map(|measurement| &measurement.kernels).map(|kernel| kernel.name.clone()).collect()
@@ -52,7 +52,7 @@ pub(in super::super) fn print(old: &[Measurement], new: &[Measurement], as_json:
     let mut differences = Vec::new();
     for after in new {
         for kernel in &after.kernels {
-            // A fat binary has a kernel for several processors.
+            // A fat binary may have a kernel for several processors.
             let same = old.iter().find(|measurement| {
                 measurement.architecture.name == after.architecture.name
                     && measurement.kernels.iter().any(|of| of.name == kernel.name)
@@ -81,7 +81,7 @@ pub(in super::super) fn print(old: &[Measurement], new: &[Measurement], as_json:
 
 impl<'a> Difference<'a> {
     fn of(old: (&Measurement, &Kernel), new: (&Measurement, &'a Kernel)) -> Self {
-        // Bytes that may be spills are told as what they are.
+        // Bytes that may include arrays are labelled accordingly.
         let are_known = [old.1, new.1].iter().all(|kernel| kernel.spills().known().is_some());
         let spills = if are_known { "bytes of spills" } else { "bytes of local accesses at fixed places" };
         let of_spills = |kernel: &Kernel| {
@@ -161,8 +161,8 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// The lines that differ in registers at the peak, local memory or instructions: those that grew most first, by these in
-/// this order.
+/// Returns the lines that differ in registers at the peak, local memory or instructions: sorted by growth, by these
+/// figures in this order.
 fn lines(old: (&Measurement, &Kernel), new: (&Measurement, &Kernel)) -> Vec<LineDifference> {
     let own = new.1.begin.map_or("", |begin| short(new.0.file(begin)));
     let keys = |(measurement, kernel): (&Measurement, &Kernel)| -> Vec<((String, u32), LineFigures)> {

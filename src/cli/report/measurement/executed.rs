@@ -1,4 +1,4 @@
-//! What a kernel executes in a drawn launch, by class of instruction and by source line, and where its cycles go.
+//! What a kernel executes in a drawn launch, by class of instruction and by source line, and its predicted cycles.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,26 +14,26 @@ use crate::machine::source_lines::Place;
 use crate::run::counted;
 use crate::time;
 
-/// How many lines are shown.
+/// Most lines shown.
 const SHOWN: usize = 10;
 
-/// What a kernel executes.
+/// Execution counts of a kernel.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Executed {
     /// The grid and the block.
     shape: [[u32; 3]; 2],
     counts: Counts,
-    /// Instructions issued by warps for each line, and what its accesses moved.
+    /// Warp instructions issued for each line, and the traffic of its accesses.
     lines: BTreeMap<Place, (u64, Traffic)>,
-    /// Cycles that warps spent at each line, issuing and waiting, by the model of time.
+    /// Predicted cycles that warps spend at each line, issuing and waiting.
     cycles: BTreeMap<Place, u64>,
 }
 
 impl Executed {
-    /// Runs a launch of a kernel. `line` gives the source line of an instruction.
+    /// Runs a launch of a kernel. `line` returns the source line of an instruction.
     ///
     /// # Errors
-    /// Says why nothing can be said of the launch.
+    /// Returns the reason why the launch cannot be run.
     pub(super) fn new(
         code: &Loaded,
         kernel: &str,
@@ -54,14 +54,14 @@ impl Executed {
         Ok(Self { shape: stores.shape, counts, lines, cycles: cycles(code, kernel, facts, line) })
     }
 
-    /// The share of a line in all cycles of warps, in percent; none where nothing is predicted.
+    /// Returns a line's share of all warps' cycles, in per cent; `None` without a prediction.
     pub(in super::super) fn share(&self, place: Place) -> Option<f64> {
         let all: u64 = self.cycles.values().sum();
         let of = self.cycles.get(&place)?;
         Some(100.0 * *of as f64 / all.max(1) as f64)
     }
 
-    /// The lines that execute most.
+    /// Returns the lines by executed instructions, most first.
     fn dearest(&self) -> Vec<(Place, u64, Traffic)> {
         let mut lines: Vec<_> =
             self.lines.iter().map(|(&place, &(issued, traffic))| (place, issued, traffic)).collect();
@@ -70,7 +70,7 @@ impl Executed {
     }
 }
 
-/// Cycles of warps by source line, as far as a launch can be predicted.
+/// Predicts the warps' cycles by source line, as far as the launch can be predicted.
 fn cycles(code: &Loaded, kernel: &str, facts: &Facts, line: impl Fn(u32) -> Option<Place>) -> BTreeMap<Place, u64> {
     let mut cycles: BTreeMap<Place, u64> = BTreeMap::new();
     let launches = Launches { count: 1, ..Launches::default() };
@@ -82,10 +82,10 @@ fn cycles(code: &Loaded, kernel: &str, facts: &Facts, line: impl Fn(u32) -> Opti
     cycles
 }
 
-/// What a kernel executes, or why it was not run; nothing where nobody asked.
+/// Execution counts, or the reason why the kernel was not run; `None` if counts were not requested.
 pub(in super::super) type Ran = Option<Result<Executed, String>>;
 
-/// What a kernel executes, for people.
+/// Formats the counts as text.
 pub(super) fn describe(text: &mut String, measurement: &Measurement, ran: &Ran) {
     match ran {
         None => {}
@@ -106,7 +106,7 @@ pub(super) fn describe(text: &mut String, measurement: &Measurement, ran: &Ran) 
     }
 }
 
-/// It as JSON; nothing where it was not run.
+/// Returns the counts as JSON; `None` if the kernel was not run.
 pub(super) fn object(measurement: &Measurement, ran: &Ran) -> Option<Value> {
     Some(match ran.as_ref()? {
         Err(reason) => json!({ "not_run": reason }),

@@ -1,4 +1,4 @@
-//! The machine code of an input: a cubin as it is, those in a larger file, or what ptxas makes of PTX.
+//! The machine code of an input: a cubin, the cubins in a larger file, or ptxas's output for PTX.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,11 +13,12 @@ use crate::input::{self, Input};
 use crate::ptxas::{self, Folder};
 use crate::ptxas_run::Run;
 
-/// The kinds that hold machine code.
+/// Kinds of files with machine code.
 pub(in super::super) const MACHINE_CODE: [InputKind; 4] =
     [InputKind::Cubin, InputKind::FatBinary, InputKind::Elf, InputKind::Archive];
 
-/// Whether a file holds machine code. What cannot be read does not; a stream is not looked at, as it is read only once.
+/// Returns whether a file contains machine code; false if it cannot be read. A stream is not read, as it can only be
+/// read once.
 pub(in super::super) fn is_machine_code(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = |file: File| file.take(InputKind::ENOUGH as u64).read_to_end(&mut head);
@@ -35,7 +36,7 @@ pub(in super::super) fn of_machine_code(
 ) -> Result<Vec<Measurement>, Error> {
     let folder = Folder::new("report")?;
     let (path, kind, name) = (input.path.clone(), input.kind, input::name(&input.path));
-    // A stream has no path that the disassembler could read.
+    // A stream has no path for the disassembler.
     let file = if input::is_stream(&path) {
         let file = folder.path("input");
         std::fs::write(&file, input.content()?).map_err(|error| Error::file(&file, &error))?;
@@ -56,7 +57,7 @@ pub(in super::super) fn of_machine_code(
     cubins.iter().map(of_cubin).collect()
 }
 
-/// Assembles PTX as `nvcc -lineinfo` does, and measures what comes out.
+/// Assembles PTX as `nvcc -lineinfo` does, and measures the result.
 pub(in super::super) fn of_ptx(
     ptx: &Path,
     name: &str,
@@ -76,8 +77,8 @@ pub(in super::super) fn of_ptx(
     if let Some(failure) = failure {
         let problem = format!("--sass: {name}: {}", failure.about("its PTX"));
         let remedy = match words.contains("Optimized debugging") || words.contains(".target debug") {
-            true => "compile it with -lineinfo or -gline-tables-only in the place of -g",
-            false => "report without --sass forecasts it",
+            true => "compile it with -lineinfo or -gline-tables-only instead of -g",
+            false => "leave out --sass for a forecast",
         };
         return Err(Error::new(ErrorKind::Pass, problem, remedy));
     }

@@ -1,4 +1,4 @@
-//! The measurement as JSON, in the shape of the forecast's: `measured` says which of both it is.
+//! Formats the measurement as JSON, in the forecast's schema: `measured` distinguishes them.
 
 use nvptx_ra::forecast::Forecast;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::kernel::{Kernel, LiveRegister, Point};
 use super::table::{instruction, reasons};
 use crate::machine::life_ranges::Kind;
 
-/// The object of one cubin: the processor, and `kernels`.
+/// Returns the object of one cubin: the processor, and `kernels`.
 pub(in super::super) fn object(measurement: &Measurement, forecasts: &[Forecast]) -> Value {
     let of = |kernel: &Kernel| {
         let forecast = forecasts.iter().find(|forecast| forecast.name == kernel.name);
@@ -109,14 +109,14 @@ fn kernel_object(measurement: &Measurement, kernel: &Kernel, forecast: Option<&F
     object
 }
 
-/// An instruction: its offset and text, and the lines it comes from, inside out.
+/// Returns an instruction: its offset and text, and its source lines, from the innermost inlined function outwards.
 fn point(measurement: &Measurement, point: &Point) -> Value {
     let lines: Vec<Value> =
         point.places.iter().map(|&place| json!({ "file": measurement.file(place), "line": place.line })).collect();
     json!({ "offset": point.offset, "text": instruction(&point.text), "lines": lines })
 }
 
-/// A register at the peak, in the shape of the forecast's values.
+/// Returns a register at the peak, in the schema of the forecast's values.
 fn live(measurement: &Measurement, held: &LiveRegister) -> Value {
     let written = held.written.as_ref();
     let place = written.and_then(|point| point.places.first().copied());

@@ -1,4 +1,4 @@
-//! A function of machine code, measured: the tables of the disassembler joined with what the file says of it.
+//! Measures a function of machine code: joins the disassembler's tables with the file's attributes.
 
 use std::collections::BTreeMap;
 
@@ -18,62 +18,62 @@ use crate::machine::local_access::Access;
 use crate::machine::source_lines::{Place, SourceLines};
 use crate::machine::writes::{nearest, writes};
 
-/// A function, measured.
+/// A measured function.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Kernel {
     pub(in super::super) name: String,
     pub(in super::super) facts: Facts,
     /// Bytes of shared memory that the launch adds.
     pub(in super::super) dynamic_shared: u32,
-    /// ptxas's own words, where it was run.
+    /// ptxas's own figures, if it was run.
     pub(in super::super) ptxas_report: Option<PtxasReport>,
-    /// Where it begins.
+    /// The source line where it begins.
     pub(in super::super) begin: Option<Place>,
     pub(in super::super) instructions: u32,
     /// The most registers of each kind that are live at once.
     pub(in super::super) live: [u32; 4],
-    /// The most general registers that the disassembler counts at once, with those that have no value yet.
+    /// The most general registers that the disassembler counts at once, including registers without a value.
     pub(in super::super) counted: u32,
     pub(super) allocation: Allocation,
-    /// What the highest register's value is written by.
+    /// The instruction that writes the highest register's value.
     pub(super) top: Option<Point>,
     pub(in super::super) peak: Peak,
-    /// What moves between registers and local memory.
+    /// Traffic between registers and local memory.
     pub(in super::super) local: Local,
-    /// Calls of functions, and what they name.
+    /// Calls of functions, with their callees.
     pub(in super::super) calls: Vec<Call>,
-    /// What is known of each source line.
+    /// Figures of each source line.
     pub(in super::super) lines: BTreeMap<Place, LineFigures>,
     pub(in super::super) curve: Curve,
-    /// What a launch executes.
+    /// Execution counts of a launch.
     pub(in super::super) executed: Ran,
 }
 
-/// An instruction, and the source it comes from.
+/// An instruction, and its source lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Point {
     /// Its number.
     pub(in super::super) row: usize,
     pub(in super::super) offset: u32,
     pub(in super::super) text: String,
-    /// From the inside out.
+    /// From the innermost inlined function outwards.
     pub(in super::super) places: Vec<Place>,
 }
 
 /// A call of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Call {
-    /// Its name; `None` for one whose address is in a register.
+    /// Its name; `None` for a call through a register.
     pub(in super::super) callee: Option<String>,
     pub(in super::super) point: Point,
     pub(in super::super) depth: u32,
 }
 
-/// Where most general registers are live.
+/// The instruction with most live general registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Peak {
     pub(in super::super) point: Point,
-    /// How many loops it is in.
+    /// Loop depth.
     pub(in super::super) depth: u32,
     pub(in super::super) held: Vec<LiveRegister>,
 }
@@ -83,33 +83,33 @@ pub(in super::super) struct Peak {
 pub(in super::super) struct LiveRegister {
     pub(in super::super) kind: Kind,
     pub(in super::super) number: u32,
-    /// The write that stands nearest ahead of the peak; `None` where it has a value when the function begins.
+    /// The last write before the peak; `None` if the register has a value when the function begins.
     pub(in super::super) written: Option<Point>,
-    /// How many writes may be the one.
+    /// How many writes may have made the value.
     pub(in super::super) writes: usize,
 }
 
-/// What is known of a source line.
+/// Figures of a source line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct LineFigures {
     pub(in super::super) instructions: u32,
-    /// The most general registers that are live at one of its instructions.
+    /// The most general registers live at one of its instructions.
     pub(in super::super) live: u32,
-    /// Registers that are live at the peak and were written in the line.
+    /// Registers that are live at the peak and were written by this line.
     pub(in super::super) held: u32,
-    /// How many loops are around it at most.
+    /// Greatest loop depth.
     pub(in super::super) depth: u32,
     /// Bytes that a thread stores to and loads from local memory.
     pub(in super::super) local_stored: u32,
     pub(in super::super) local_loaded: u32,
 }
 
-/// How many general registers are live along the code: the most of each `stride` instructions.
+/// Live general registers along the code: the maximum for each `stride` instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Curve {
     pub(in super::super) stride: u32,
     pub(in super::super) live: Vec<u32>,
-    /// The most loops around one of them.
+    /// Greatest loop depth of the instructions.
     pub(in super::super) depths: Vec<u32>,
     /// Bytes moved to and from local memory.
     pub(in super::super) local: Vec<u32>,
@@ -150,7 +150,7 @@ impl Kernel {
         }
         let peak = Peak { point: point(peak_row), depth: depths[peak_row], held };
         let allocation = Allocation::of(table);
-        // nvdisasm of CUDA 12.8 prints no marks.
+        // CUDA 12.8's nvdisasm prints no marks.
         let is_marked = |row| facts.spill_marks.binary_search(&table.offset(row)).is_ok();
         let access = |row| {
             let access = Access::of(row, table.text(row))?;
@@ -198,21 +198,21 @@ impl Kernel {
         }
     }
 
-    /// Bytes that a thread moves to spill slots and from them, in the code.
+    /// Returns the bytes that the code stores to and loads from spill slots, for each thread.
     pub(in super::super) fn spills(&self) -> SpillBytes {
         SpillBytes::of(self.ptxas_report, &self.local, self.facts.release)
     }
 
-    /// General registers of a thread: as ptxas says, else as the file says, else as many as are named.
+    /// Returns a thread's general registers: from ptxas, else from the file, else the highest used register plus one.
     pub(in super::super) fn registers(&self) -> u32 {
         let said = self.ptxas_report.map(|ptxas_report| ptxas_report.registers).filter(|&registers| registers > 0);
         said.or(self.facts.registers).unwrap_or(self.allocation.end)
     }
 }
 
-/// The function that an instruction calls by the calling convention, as the source has it; `Some(None)` where its address
-/// is in a register. Subroutines that ptxas makes for divisions and the like follow no convention and are none, and neither
-/// are labels of the caller's own code.
+/// Returns the callee of an instruction that calls a function by the calling convention, with its source name;
+/// `Some(None)` if its address is in a register. Other calls return `None`: subroutines that ptxas makes, for example
+/// for divisions, and labels in the caller's own code.
 fn callee(caller: &str, text: &str) -> Option<Option<String>> {
     let text = text.strip_prefix('@').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, rest)| rest.trim_start());
     let (opcode, operands) = text.split_once(' ')?;
@@ -242,7 +242,7 @@ impl Curve {
 mod tests {
     use super::callee;
 
-    /// Calls of functions are told from ptxas's own subroutines and from calls of an address.
+    /// Calls of functions are distinguished from ptxas's own subroutines and from calls through a register.
     #[test]
     fn calls() {
         let of = |text| callee("k", text);

@@ -1,6 +1,6 @@
-//! What a function moves between registers and local memory, by source line.
+//! Traffic of a function between registers and local memory, by source line.
 //!
-//! Spilled values and arrays both move by STL and LDL. ptxas marks those of spilled values: see [`super::spills`].
+//! Spills and arrays both use STL and LDL. ptxas marks the accesses of spills: see [`super::spills`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,47 +10,47 @@ use crate::machine::source_lines::Place;
 /// Local memory of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Local {
-    /// Bytes that a thread stores and loads, in the code.
+    /// Bytes that the code stores and loads, for each thread.
     pub(in super::super) stored: u32,
     pub(in super::super) loaded: u32,
-    /// Those of accesses with ptxas's mark of spilled values.
+    /// Bytes of accesses with ptxas's spill mark.
     pub(in super::super) marked_stored: u32,
     pub(in super::super) marked_loaded: u32,
-    /// Those of accesses of fixed places of the stack, with or without a mark.
+    /// Bytes of accesses at fixed places of the stack, with or without a mark.
     pub(in super::super) fixed_stored: u32,
     pub(in super::super) fixed_loaded: u32,
-    /// How many accesses of fixed places there are.
+    /// Number of accesses at fixed places.
     pub(super) at_fixed_places: usize,
-    /// Bytes of the stack that marked accesses use.
+    /// Stack bytes that marked accesses use.
     pub(in super::super) marked_places: u32,
-    /// Bytes moved by accesses of addresses that are computed.
+    /// Bytes of accesses at computed addresses.
     pub(in super::super) computed: u32,
-    /// By source line and loop depth, the most often run first, then those that move most.
+    /// Lines by loop depth, deepest first, then by bytes, most first.
     pub(in super::super) lines: Vec<LocalLine>,
 }
 
-/// Accesses of local memory in a line.
+/// Accesses of local memory by a source line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct LocalLine {
     pub(in super::super) place: Option<Place>,
-    /// How many loops are around them.
+    /// Loop depth.
     pub(in super::super) depth: u32,
     pub(in super::super) stored: u32,
     pub(in super::super) loaded: u32,
-    /// Bytes of those with ptxas's mark.
+    /// Bytes of accesses with ptxas's mark.
     pub(in super::super) marked: u32,
-    /// Bytes of those of an address that is computed.
+    /// Bytes of accesses at computed addresses.
     pub(in super::super) computed: u32,
 }
 
 impl Local {
-    /// The lines that move spilled values, and the bytes that they move: the most often run first, then those that move most.
+    /// Returns the lines with spills, and their bytes, in the order of `lines`.
     pub(in super::super) fn spills(&self) -> impl Iterator<Item = (Place, u32)> {
         let marked = self.lines.iter().filter(|line| line.marked > 0);
         marked.filter_map(|line| Some((line.place?, line.marked)))
     }
 
-    /// Adds up accesses.
+    /// Sums up accesses.
     pub(super) fn of<'a>(accesses: &[Access], depths: &[u32], places: impl Fn(usize) -> &'a [Place]) -> Self {
         let mut local = Self::default();
         let mut used: BTreeSet<u32> = BTreeSet::new();
@@ -90,7 +90,7 @@ impl Local {
 mod tests {
     use super::*;
 
-    /// Bytes add up by line and depth; a place of the stack counts once.
+    /// Bytes add up by line and depth; a stack place counts once.
     #[test]
     fn sums() {
         let texts = ["STL [R1], R0 (*\"SpillRefill\"*)", "LDL R0, [R1] (*\"SpillRefill\"*)", "LDL.64 R0, [R3]"];

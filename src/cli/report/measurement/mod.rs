@@ -1,10 +1,11 @@
-//! `nvptx-ra report --sass`: what ptxas has made of each kernel, by source line.
+//! `nvptx-ra report --sass`: measures ptxas's code for each kernel, by source line.
 //!
-//! * [`input`]: the machine code that an input holds or that ptxas makes of it;
-//! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
-//!   registers than are live; [`local`], what moves to and from local memory; [`spills`], how much of that is spilled;
-//! * [`executed`]: what it executes in a drawn launch;
-//! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
+//! * [`input`]: the machine code in an input, or ptxas's output for it;
+//! * [`kernel`]: joins a function's tables: [`assigned`], which registers have a value; [`allocation`], why it uses
+//!   more registers than are live; [`local`], its traffic to and from local memory; [`spills`], how much of the traffic
+//!   is spills;
+//! * [`executed`]: execution counts of a drawn launch;
+//! * [`table`], [`json`], [`difference`]: output formats. The page is in [`super::page`].
 
 mod allocation;
 mod assigned;
@@ -32,24 +33,24 @@ use crate::machine::source_lines::Place;
 use crate::machine::{cubin, disassembler, machine_code, program};
 use crate::ptxas::{self, PtxasReports};
 
-/// What is measured of one cubin.
+/// The measurement of one cubin.
 pub(super) struct Measurement {
-    /// What messages call it.
+    /// Its name in messages.
     pub(super) input: String,
     pub(super) architecture: &'static Architecture,
-    /// Kernels, then other functions that are compiled by themselves, each in the order of the file.
+    /// Kernels, then other separately compiled functions, each in the file's order.
     pub(super) kernels: Vec<Kernel>,
     /// Source files.
     pub(super) files: Vec<String>,
     /// Whether the cubin has source lines.
     pub(super) has_lines: bool,
-    /// What ptxas said when it wrote the cubin.
+    /// ptxas's messages when it wrote the cubin.
     pub(super) words: String,
 }
 
 impl Measurement {
-    /// Measures the kernels of a cubin whose name has one of these parts, and its other functions. `said` is what ptxas
-    /// said when it wrote it. With `runs`, a launch of each kernel is run.
+    /// Measures the cubin's functions. Of the kernels, only those with one of the wanted parts in their names are
+    /// measured. `said` are ptxas's messages when it wrote the cubin. With `runs`, a launch of each kernel is run.
     pub(super) fn read(
         path: &Path,
         name: &str,
@@ -59,8 +60,8 @@ impl Measurement {
     ) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
         let damaged = || {
-            let problem = format!("{name}: a cubin that is cut or damaged");
-            Error::new(ErrorKind::View, problem, "build it again; report --sass also reads its PTX")
+            let problem = format!("{name}: the cubin is truncated or damaged");
+            Error::new(ErrorKind::View, problem, "build it again, or give its PTX")
         };
         let facts = cubin::facts(&bytes).ok_or_else(damaged)?;
         let code = machine_code::instructions(&bytes).ok_or_else(damaged)?;
@@ -93,7 +94,7 @@ impl Measurement {
         }
         if kernels.is_empty() {
             let problem = format!("{name}: nvdisasm prints no table of registers for it");
-            return Err(Error::pass(problem, "code of sm_75 and later has one; use the nvdisasm of CUDA 13"));
+            return Err(Error::pass(problem, "use the nvdisasm of CUDA 13, and code for sm_75 or later"));
         }
         kernels.sort_by_key(|kernel| !kernel.facts.is_kernel);
         Ok(Self {
@@ -106,34 +107,33 @@ impl Measurement {
         })
     }
 
-    /// How a kernel is launched.
+    /// Returns a kernel's launch.
     pub(super) fn launch(kernel: &Kernel, dynamic_shared: u32) -> Launch {
         let (threads, static_shared) = (kernel.facts.threads, kernel.facts.shared);
         Launch { threads, static_shared, dynamic_shared, ..Launch::new(kernel.registers()) }
     }
 
-    /// What an SM holds of a kernel.
+    /// Returns the occupancy of a kernel.
     pub(super) fn occupancy(&self, kernel: &Kernel) -> Occupancy {
         self.architecture.occupancy(&Self::launch(kernel, kernel.dynamic_shared))
     }
 
-    /// The most registers with which an SM holds more warps of it.
+    /// Returns the most registers with which an SM holds more warps of the kernel.
     pub(super) fn next_step(&self, kernel: &Kernel) -> Option<u32> {
         self.architecture.next_step(&Self::launch(kernel, kernel.dynamic_shared))
     }
 
-    /// The file of a place.
+    /// Returns the file of a place.
     pub(super) fn file(&self, place: Place) -> &str {
         self.files.get(place.file as usize).map_or("", String::as_str)
     }
 }
 
-/// So many bytes of code are taken apart at once: the disassembler keeps all that it takes apart in memory, some 100 bytes
-/// for each.
+/// Bytes of code that are disassembled at once: the disassembler keeps some 100 bytes in memory for each byte.
 const PART: usize = 1 << 20;
 
-/// The functions that are wanted, in parts. One part of all functions where the file is not as expected; the first function
-/// where none is wanted, for what it says of the file.
+/// Splits the wanted functions into parts. Returns one part of all functions if a symbol is missing. If no function is
+/// wanted, returns the first function, because its disassembly describes the file.
 fn parts(facts: &BTreeMap<String, Facts>, wanted: &[String]) -> Vec<Vec<usize>> {
     let is_wanted = |name: &str| kernel_names::is_wanted(wanted, name);
     let mut chosen: Vec<&Facts> = facts.iter().filter(|(name, _)| is_wanted(name)).map(|(_, facts)| facts).collect();
@@ -159,8 +159,8 @@ fn parts(facts: &BTreeMap<String, Facts>, wanted: &[String]) -> Vec<Vec<usize>> 
 mod tests {
     use super::*;
 
-    /// Parts have each wanted function once and are not too large, but for a function that is; all are taken at once where a
-    /// symbol is missing.
+    /// Each wanted function is in exactly one part. Parts are not too large, except a single large function. If a
+    /// symbol is missing, there is one part.
     #[test]
     fn parts_of_a_file() {
         let functions = |sizes: &[usize]| -> BTreeMap<String, Facts> {

@@ -1,40 +1,40 @@
-//! How many bytes a function spills: in ptxas's own words, or by the marks that ptxas leaves in machine code.
+//! How many bytes a function spills: by ptxas's own figures, or by ptxas's marks in machine code.
 //!
-//! The marks are those of the code. They differ from `ptxas -v` in three cases:
+//! The marks describe the code. They differ from `ptxas -v` in three cases:
 //!
-//! * a function that follows the calling convention saves registers for its caller: ptxas counts these bytes, and marks
-//!   none of them;
+//! * a function that follows the calling convention saves registers for its caller: ptxas counts these bytes, and does
+//!   not mark them;
 //! * in a few kernels, ptxas marks some accesses more than it counts;
-//! * [`MARKS`] accesses do not fit into a cubin: the length of the table has 16 bits, and each mark has 8 bytes.
+//! * [`MARKS`] accesses do not fit into a cubin: the table's length has 16 bits, and each mark has 8 bytes.
 
 use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::local::Local;
 
-/// So many marks do not fit into a cubin. ptxas drops them and keeps the rest.
+/// This many marks do not fit into a cubin. ptxas drops them and keeps the rest.
 const MARKS: usize = 8192;
 
 /// The first release of CUDA, times ten, whose ptxas is known to mark spills.
 const FIRST_RELEASE: u32 = 128;
 
-/// Where figures of spills come from.
+/// Source of spill figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum SpillSource {
-    /// ptxas says them.
+    /// ptxas's own figures.
     Ptxas,
-    /// ptxas marks the accesses.
+    /// ptxas's marks of accesses.
     Marks,
-    /// Nothing tells spills from arrays: the figures are those of all accesses of fixed places of the stack.
+    /// No distinction between spills and arrays: the figures count all accesses at fixed places of the stack.
     FixedPlaces,
 }
 
 impl SpillSource {
-    /// The source of that name.
+    /// Returns the source with a JSON name.
     pub(in super::super) fn by_name(name: &str) -> Option<Self> {
         [Self::Ptxas, Self::Marks, Self::FixedPlaces].into_iter().find(|source| source.name() == name)
     }
 
-    /// Its name in JSON.
+    /// Returns its name in JSON.
     pub(in super::super) fn name(self) -> &'static str {
         match self {
             Self::Ptxas => "ptxas",
@@ -44,18 +44,18 @@ impl SpillSource {
     }
 }
 
-/// Bytes that a thread moves to spill slots and from them, in the code.
+/// Bytes that the code stores to and loads from spill slots, for each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct SpillBytes {
     pub(in super::super) stored: u32,
     pub(in super::super) loaded: u32,
-    /// Bytes that are known to be spills; fewer than both only at [`SpillSource::FixedPlaces`].
+    /// Bytes that are known to be spills; below the sum of both only for [`SpillSource::FixedPlaces`].
     pub(in super::super) least: u32,
     pub(in super::super) source: SpillSource,
 }
 
 impl SpillBytes {
-    /// Those of a function; `release` is the release of CUDA that compiled it.
+    /// Computes the spills of a function; `release` is the release of CUDA that compiled it.
     pub(super) fn of(ptxas_report: Option<PtxasReport>, local: &Local, release: Option<u32>) -> Self {
         let of = |stored, loaded, source| Self { stored, loaded, least: stored + loaded, source };
         if let Some(ptxas_report) = ptxas_report {
@@ -70,18 +70,18 @@ impl SpillBytes {
         Self { least: marks.least, ..most }
     }
 
-    /// Bytes stored and loaded: the most that may be spills.
+    /// Returns the bytes stored and loaded: an upper bound of the spills.
     pub(in super::super) fn most(self) -> u32 {
         self.stored + self.loaded
     }
 
-    /// Bytes stored and loaded; `None` where it is not known which accesses are those of spills.
+    /// Returns the bytes stored and loaded; `None` if spills cannot be distinguished from other accesses.
     pub(in super::super) fn known(self) -> Option<u32> {
         (self.source != SpillSource::FixedPlaces).then(|| self.most())
     }
 }
 
-/// Bytes as a table tells them: `≤ 24` where they may be fewer.
+/// Formats the bytes for a table: `≤ 24` for an upper bound.
 impl std::fmt::Display for SpillBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let bytes = self.most();
@@ -93,8 +93,8 @@ impl std::fmt::Display for SpillBytes {
 mod tests {
     use super::*;
 
-    /// ptxas's words come first, then its marks. Without marks, a bound is told where ptxas may not mark spills, and where a
-    /// cubin has no room for all marks.
+    /// ptxas's figures take precedence over its marks. Without marks, the result is a bound if ptxas may not mark
+    /// spills, or if a cubin has no space for all marks.
     #[test]
     fn sources() {
         let ptxas_report = Some(PtxasReport { spill_store_bytes: 8, spill_load_bytes: 12, ..PtxasReport::default() });

@@ -1,4 +1,4 @@
-//! The measurement for people: a table, then each kernel with what holds its registers, by source line.
+//! Formats the measurement as text: a table, then each kernel with its registers by source line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,28 +14,28 @@ use crate::machine::life_ranges::Kind;
 use crate::report::lines::SourceText;
 use crate::report::table::short;
 
-/// How many lines of a list are shown.
+/// Most lines shown of a list.
 const SHOWN: usize = 12;
-/// How many registers of a line are named.
+/// Most register names shown for a line.
 const NAMES: usize = 12;
 
-/// Source files that were looked for, by their paths.
+/// Source files that were read or are missing, by path.
 #[derive(Default)]
 pub(in super::super) struct Sources(BTreeMap<String, SourceText>);
 
 impl Sources {
-    /// The text of a line, empty where there is none.
+    /// Returns the text of a line; empty if it is missing.
     pub(in super::super) fn line(&mut self, path: &str, line: u32) -> &str {
         self.text(path).line(line)
     }
 
-    /// A file's text.
+    /// Returns a file's text.
     pub(in super::super) fn text(&mut self, path: &str) -> &SourceText {
         self.0.entry(path.to_owned()).or_insert_with(|| SourceText::of_path(path))
     }
 }
 
-/// The report of one cubin. `forecasts` are those of the same kernels, where there are any.
+/// Returns the report of one cubin. `forecasts` are those of the same kernels, if there are any.
 pub(in super::super) fn table(measurement: &Measurement, forecasts: &[Forecast]) -> String {
     let names: Vec<String> = measurement.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
@@ -75,7 +75,7 @@ pub(in super::super) fn table(measurement: &Measurement, forecasts: &[Forecast])
     text
 }
 
-/// A kernel: its registers, its peak by line, and its local memory.
+/// Formats a kernel: its registers, its peak by line, and its local memory.
 fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sources: &mut Sources) {
     let _ = writeln!(text, "\n{}", kernel_names::readable(&kernel.name));
     let _ = write!(text, "  {} registers, {} live at most", kernel.registers(), kernel.live[0]);
@@ -90,8 +90,7 @@ fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sourc
     }
     let peak = &kernel.peak;
     let loops = in_loops(peak.depth);
-    let _ =
-        writeln!(text, "  most is live at {}{loops}: {}", measurement.at(&peak.point), instruction(&peak.point.text));
+    let _ = writeln!(text, "  peak at {}{loops}: {}", measurement.at(&peak.point), instruction(&peak.point.text));
     if let Some(&place) = peak.point.places.first() {
         let _ = writeln!(text, "  {:>5} {:<28}{}", "", "", quoted(measurement, place, sources));
     }
@@ -115,7 +114,7 @@ fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sourc
     }
 }
 
-/// Local memory, by line.
+/// Formats local memory, by line.
 fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     let local = &kernel.local;
     if local.lines.is_empty() {
@@ -123,18 +122,19 @@ fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     }
     let SpillBytes { stored, loaded, source, .. } = kernel.spills();
     let by = match source {
-        SpillSource::Ptxas => "as ptxas says",
+        SpillSource::Ptxas => "by ptxas's figures",
         SpillSource::Marks => "by ptxas's marks",
         SpillSource::FixedPlaces => "at most",
     };
     let _ = match (source, stored + loaded) {
         (SpillSource::Ptxas | SpillSource::Marks, 0) => {
-            writeln!(text, "  nothing is spilled, {by}; local memory holds what has an address")
+            writeln!(text, "  no spills, {by}; local memory holds variables whose address is used")
         }
         _ => writeln!(text, "  spills, {by}: {stored} bytes stored, {loaded} loaded"),
     };
     if source == SpillSource::FixedPlaces {
-        let _ = writeln!(text, "  this machine code does not tell spills from arrays at fixed places; its PTX does");
+        let _ =
+            writeln!(text, "  this machine code does not distinguish spills from arrays at fixed places; its PTX does");
     }
     let _ = writeln!(text, "  {}", kernel.stack_text());
     for line in local.lines.iter().take(SHOWN) {
@@ -155,33 +155,35 @@ fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     }
 }
 
-/// Why a kernel has more registers than are live at once.
+/// Explains why a kernel uses more registers than are live at once.
 pub(in super::super) fn reasons(measurement: &Measurement, kernel: &Kernel) -> Vec<String> {
     let allocation = &kernel.allocation;
     let (registers, live, named, end) = (kernel.registers(), kernel.live[0], allocation.named, allocation.end);
     let mut reasons = Vec::new();
     if registers > end {
         let more = registers - end;
-        let cause = if kernel.calls.is_empty() { "" } else { ", or for what it calls" };
-        reasons.push(format!("{more} above the highest that it names, {}: reserved by ptxas{cause}", highest(end)));
+        let cause = if kernel.calls.is_empty() { "" } else { ", or for its callees" };
+        reasons.push(format!("{more} above the highest that it uses, {}: reserved by ptxas{cause}", highest(end)));
     }
     if end > named {
-        let stack = if allocation.names_stack || end < 2 { "" } else { ", with R1, the stack's pointer" };
-        reasons.push(format!("{} below {} that no instruction names{stack}", end - named, highest(end)));
+        let stack = if allocation.names_stack || end < 2 { "" } else { ", with R1, the stack pointer" };
+        reasons.push(format!("{} below {} that no instruction uses{stack}", end - named, highest(end)));
     }
     if named > live {
-        reasons.push(format!("{} that it names elsewhere, and that are free where most are live", named - live));
+        reasons.push(format!("{} that it uses elsewhere, and that are free at the peak", named - live));
     }
     if let (Some(top), Some(point), true) = (allocation.top, &kernel.top, end > live) {
         let what = match top.width {
             1 => String::new(),
-            width => format!(" with {} beside it", width - 1),
+            width => format!(" with {} adjacent", width - 1),
         };
         let why = match top.why {
-            HighestRegisterReason::Full => "too few lower registers are free as long as this value lives",
-            HighestRegisterReason::Alignment => "lower registers are free as long, but not side by side and aligned",
+            HighestRegisterReason::Full => "too few lower registers are free while this value is live",
+            HighestRegisterReason::Alignment => {
+                "lower registers are free while it is live, but not adjacent and aligned"
+            }
             HighestRegisterReason::Choice => {
-                "lower registers are free as long: ptxas's choice, or a part of a wide operand"
+                "lower registers are free while it is live: ptxas's choice, or a part of a wide operand"
             }
         };
         reasons.push(format!("{} is written{what} at {}: {why}", highest(end), measurement.at(point)));
@@ -193,7 +195,7 @@ fn highest(end: u32) -> String {
     format!("R{}", end.saturating_sub(1))
 }
 
-/// The registers that are live at the peak by the line that wrote them; those with most first.
+/// Groups the registers at the peak by the line that wrote them; lines with most registers first.
 pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&LiveRegister>)> {
     let mut lines: BTreeMap<Option<Place>, Vec<&LiveRegister>> = BTreeMap::new();
     for held in kernel.peak.held.iter().filter(|held| held.kind == Kind::General) {
@@ -205,7 +207,7 @@ pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&Liv
     lines
 }
 
-/// The names of registers; a register with several writes that may be the one is marked.
+/// Formats the names of registers; a register whose value may come from several writes is marked.
 fn names(held: &[&LiveRegister]) -> String {
     let name = |held: &&LiveRegister| {
         let mark = if held.writes > 1 { "*" } else { "" };
@@ -226,7 +228,7 @@ fn in_loops(depth: u32) -> String {
     }
 }
 
-/// An instruction without what the disassembler notes behind it.
+/// Returns an instruction without the disassembler's annotations.
 pub(in super::super) fn instruction(text: &str) -> &str {
     text.split("(*").next().unwrap_or(text).trim_end()
 }
@@ -237,12 +239,12 @@ fn quoted(measurement: &Measurement, place: Place, sources: &mut Sources) -> Str
 }
 
 impl Measurement {
-    /// A place as `k.cu:12`.
+    /// Formats a place as `k.cu:12`.
     pub(in super::super) fn place(&self, place: Place) -> String {
         format!("{}:{}", short(self.file(place)), place.line)
     }
 
-    /// Where an instruction is: its line, the calls that were inlined around it, else its offset.
+    /// Formats an instruction's place: its line and the inlined calls around it, else its offset.
     pub(in super::super) fn at(&self, point: &Point) -> String {
         let Some((own, around)) = point.places.split_first() else { return format!("/*{:04x}*/", point.offset) };
         let around: String = around.iter().map(|&place| format!(" in {}", self.place(place))).collect();
@@ -251,22 +253,22 @@ impl Measurement {
 }
 
 impl Kernel {
-    /// Bytes of stack of a thread.
+    /// Returns a thread's stack bytes.
     pub(in super::super) fn stack_bytes(&self) -> u32 {
         let said = self.ptxas_report.map(|ptxas_report| ptxas_report.total_stack_bytes);
         said.or(self.facts.stack).or(self.facts.frame).unwrap_or(0)
     }
 
-    /// The stack, by cause as far as that is known.
+    /// Formats the stack by cause, as far as it is known.
     pub(in super::super) fn stack_text(&self) -> String {
         let (all, own) = (self.stack_bytes(), self.facts.frame.unwrap_or(0));
         let mut text = format!("{all} bytes of stack");
         let marked = self.local.marked_places;
         if marked > 0 {
-            text += &format!(": {marked} that accesses marked as spills use, {} other", own.saturating_sub(marked));
+            text += &format!(": {marked} for accesses marked as spills, {} other", own.saturating_sub(marked));
         }
         if all > own {
-            text += &format!("; {} in what it calls", all - own);
+            text += &format!("; {} in its callees", all - own);
         }
         text
     }

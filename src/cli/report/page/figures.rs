@@ -1,4 +1,4 @@
-//! The figures of a kernel, each with what it means.
+//! The figures of a kernel, each with an explanation.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
@@ -7,7 +7,7 @@ use nvptx_ra::target::machine::{DEFAULT_THREADS, MAX_REGISTERS};
 use super::super::Report;
 use crate::page::grouped;
 
-/// A list: name, value, and a remark.
+/// Formats a list: name, value, and a remark.
 pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
     let ptxas_report = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
     html! {
@@ -24,7 +24,7 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
                 }
             }
         }
-        @for ignored in &forecast.ignored { p.note { "ptxas does not do: " (ignored) "." } }
+        @for ignored in &forecast.ignored { p.note { "ptxas ignores: " (ignored) "." } }
         @if forecast.is_at_least() {
             p.note { "At least: it " (forecast.unknown_callees_text()) "." }
         }
@@ -48,7 +48,7 @@ fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, Stri
     };
     let threads = match forecast.threads {
         Some(threads) => (threads.to_string(), "threads, by the kernel's bounds".to_owned()),
-        None => (DEFAULT_THREADS.to_string(), "threads, taken for want of launch bounds".to_owned()),
+        None => (DEFAULT_THREADS.to_string(), "threads, assumed without launch bounds".to_owned()),
     };
     let shared = match forecast.dynamic_shared_bytes {
         0 => "bytes of a block, static".to_owned(),
@@ -56,12 +56,12 @@ fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, Stri
     };
     let stack = match forecast.callee_stack_bytes {
         0 => "bytes of a thread, by the code itself".to_owned(),
-        bytes => format!("bytes of a thread, by the code itself; {} in what it calls", grouped(bytes)),
+        bytes => format!("bytes of a thread, by the code itself; {} in its callees", grouped(bytes)),
     };
     let warps = format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
     vec![
         ("registers", format!("{least}{}", forecast.registers), of),
-        ("likely", forecast.likely_text(), "registers that four of five kernels like it take".into()),
+        ("likely", forecast.likely_text(), "registers of four of five kernels with this forecast".into()),
         ("spills", format!("{least}{}", grouped(u64::from(forecast.spill_bytes()))), spills),
         ("warps", format!("{most}{}", forecast.occupancy.warps), warps),
         ("block", threads.0, threads.1),

@@ -1,4 +1,4 @@
-//! How many registers are live along the machine code, with the forecast's curve in the same picture.
+//! Draws live registers along the machine code, with the forecast's curve in the same plot.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
@@ -9,19 +9,19 @@ use super::super::measurement::{Kernel, Measurement};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{grouped, key, most_of};
 
-/// The drawing's width, and the plot in it, in pixels.
+/// Width of the drawing, and of the plot in it, in pixels.
 const WIDTH: f64 = 640.0;
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = 630.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 224.0;
-/// Height of the row of a loop's depth.
+/// Height of a row of loops of one depth.
 const LOOP: f64 = 8.0;
-/// How many depths of loops and how many lines are shown.
+/// Most loop depths and lines shown.
 const DEPTHS: u32 = 4;
 const ROWS: usize = 24;
 
-/// The curve with its peak, loops and local memory, and below it the lines that hold the registers of the peak.
+/// Draws the curve with its peak, loops and local memory, and below it the lines that hold the registers of the peak.
 pub(super) fn pressure(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let Curve { stride, live, depths, local } = &kernel.curve;
     let (stride, end) = (*stride, kernel.instructions.max(1));
@@ -80,7 +80,7 @@ pub(super) fn pressure(measurement: &Measurement, kernel: &Kernel, forecast: Opt
                 " · " (key("forecast", "the forecast's words along the PTX, stretched to the same width"))
             }
         }
-        p { "Where most are live: " code { (instruction(&kernel.peak.point.text)) } " (" (measurement.at(&kernel.peak.point)) ")" }
+        p { "Peak: " code { (instruction(&kernel.peak.point.text)) } " (" (measurement.at(&kernel.peak.point)) ")" }
         table.figures {
             @for (place, held) in lines.iter().take(ROWS) {
                 tr {
@@ -93,7 +93,7 @@ pub(super) fn pressure(measurement: &Measurement, kernel: &Kernel, forecast: Opt
     }
 }
 
-/// A line across the plot, with what it means.
+/// Draws a labelled line across the plot.
 fn level(class: &str, name: &str, y: f64) -> Markup {
     html! {
         line.(class) x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y)) y2=(px(y)) {}
@@ -101,7 +101,7 @@ fn level(class: &str, name: &str, y: f64) -> Markup {
     }
 }
 
-/// The steps that are in so many loops or more.
+/// Returns the steps with at least this loop depth, as ranges.
 fn loops_of(depths: &[u32], depth: u32) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for (step, _) in (0..).zip(depths).filter(|&(_, &of)| of >= depth) {

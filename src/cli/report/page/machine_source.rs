@@ -1,4 +1,4 @@
-//! The source, with what each line costs in the machine code.
+//! Shows the source, with each line's figures in the machine code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use super::super::table::short;
 use crate::machine::source_lines::Place;
 use crate::page::grouped;
 
-/// Lines that are shown around those that have code, and how many of the latter there are at most in all.
+/// Context lines shown around lines with code, and most lines with code in all.
 const AROUND: u32 = 1;
 const CODE: usize = 200;
-/// Letters of a line that are shown.
+/// Most letters shown of a line.
 const LETTERS: usize = 160;
 
-/// The lines that have code, file by file: that of the peak first.
+/// Shows the lines with code by file, the peak's file first.
 pub(super) fn source(measurement: &Measurement, kernel: &Kernel) -> Markup {
     let mut files: BTreeMap<u32, Vec<(u32, LineFigures)>> = BTreeMap::new();
     let mut lines: Vec<_> = kernel.lines.iter().collect();
-    // Where there are too many, those that cost most stay.
+    // If there are too many lines, those with the highest figures stay.
     lines.sort_by_key(|(place, of)| (std::cmp::Reverse((of.held, of.live, of.instructions)), **place));
     for (place, of) in lines.into_iter().take(CODE) {
         files.entry(place.file).or_default().push((place.line, *of));
@@ -36,22 +36,22 @@ pub(super) fn source(measurement: &Measurement, kernel: &Kernel) -> Markup {
             @let text = SourceText::of_path(path);
             @let () = lines.sort_unstable_by_key(|&(line, _)| line);
             @let at_peak = peak.filter(|place| place.file == file).map(|place| place.line);
-            p.file title=(path) { (short(path)) @if text.len() == 0 { " is not there, so its text is missing" } }
+            p.file title=(path) { (short(path)) @if text.len() == 0 { " is missing, so its text is not shown" } }
             @let share = |line| executed.and_then(|executed| executed.share(Place { file, line }));
             div.source { (of_file(&text, &lines, at_peak, share)) }
         }
         p.note {
-            "live: the most registers that are live at one of the line's instructions. held: those that are live at the "
-            "peak (▶) and were written in the line. local: bytes to and from local memory. Of lines that are inlined the "
+            "live: the most registers that are live at one of the line's instructions. held: registers that are live at the "
+            "peak (▶) and were written in the line. local: bytes to and from local memory. For inlined lines, the "
             "innermost counts."
             @if executed.is_some() {
-                " time: the line's share of the cycles that warps spend in a drawn launch, by the model of time."
+                " time: the line's share of the cycles that warps spend in a drawn launch, as predicted."
             }
         }
     }
 }
 
-/// `share` is a line's part of the predicted cycles, in percent.
+/// Shows one file. `share` is a line's part of the predicted cycles, in per cent.
 fn of_file(
     text: &SourceText,
     lines: &[(u32, LineFigures)],

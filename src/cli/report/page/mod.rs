@@ -1,6 +1,6 @@
 //! The report as a page for a browser.
 //!
-//! A kernel takes some 15 to 30 kB of a page, and at most about 250 kB however long its code is: curves have at most
+//! A kernel takes some 15 to 30 kB of a page, and at most about 250 kB for any length of code: curves have at most
 //! [`nvptx_ra::forecast::MAX_STEPS`] steps, and lists and excerpts of source are cut.
 
 mod figures;
@@ -24,13 +24,13 @@ use super::table::short;
 use crate::kernel_names;
 use crate::page::{ALL_SHOWN, counted, shell};
 
-/// The page. The same report gives the same bytes.
+/// Returns the page. The same report gives the same bytes.
 pub(super) fn page(report: &Report) -> String {
     let title = format!("{} on {}", short(&report.input), report.architecture.name);
     let said = html! {
         p {
-            "What ptxas is expected to make of " (counted(report.forecasts.len(), "kernel")) ": registers, "
-            "spills, and how many warps a multiprocessor (SM) then holds. A forecast by nvptx-ra "
+            "Forecast of ptxas's results for " (counted(report.forecasts.len(), "kernel")) ": registers, "
+            "spills, and warps on a multiprocessor (SM). Made by nvptx-ra "
             (nvptx_ra::VERSION) "; ptxas was "
             @if report.measured.is_none() { "not run." } @else { "run, too." }
         }
@@ -47,7 +47,7 @@ pub(super) fn page(report: &Report) -> String {
     shell(&title, &said, &kernels)
 }
 
-/// One kernel: its figures and its occupancy, then the pressure and the source beside it.
+/// Shows one kernel: its figures and its occupancy, then the pressure and the source beside it.
 fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
     let function = report.code.functions.iter().find(|function| function.name() == forecast.holder);
     html! {
@@ -62,7 +62,7 @@ fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) ->
                     }
                 }
             }
-            // Inside, so that a link to it opens the kernel.
+            // The id is inside, so that a link to it opens the kernel.
             div.panels id=(format!("k{number}")) {
                 section { h2 { "Forecast" } (figures::figures(report, forecast)) }
                 section { h2 { "Occupancy" } (occupancy::occupancy(&forecast.launch(), report.architecture)) }
@@ -73,7 +73,7 @@ fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) ->
                         @if forecast.holder != forecast.name {
                             p {
                                 "Of " code { (kernel_names::readable(&forecast.holder)) }
-                                ", which it calls and which holds more."
+                                ", a callee that needs more registers."
                             }
                         }
                         (pressure::pressure(forecast, function, &lines))

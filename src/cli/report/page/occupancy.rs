@@ -1,21 +1,21 @@
-//! How many warps an SM holds, by the registers of a thread.
+//! Draws the warps on an SM by the registers of a thread.
 
 use maud::{Markup, html};
 use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, Launch, MAX_REGISTERS};
 
 use crate::page::chart::{Scale, area, px};
 
-/// The drawing's size, and the plot in it, in pixels.
+/// Size of the drawing, and of the plot in it, in pixels.
 const WIDTH: f64 = 516.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 32.0;
 const RIGHT: f64 = 504.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 212.0;
-/// Pixels that a label of the axis needs.
+/// Width of an axis label, in pixels.
 const LABEL: f64 = 22.0;
 
-/// The steps, where the kernel stands, and the next step.
+/// Draws the occupancy steps, the kernel's position, and the next step.
 pub(super) fn occupancy(launch: &Launch, architecture: &Architecture) -> Markup {
     let (now, next_step) = (architecture.occupancy(launch), architecture.next_step(launch));
     let warps = |registers| architecture.occupancy(&launch.with_registers(registers)).warps;
@@ -45,20 +45,20 @@ pub(super) fn occupancy(launch: &Launch, architecture: &Architecture) -> Markup 
                     "With at most " b { (step) } " registers an SM holds " b { (warps(step)) } " warps instead of "
                     (now.warps) ". "
                 }
-                None => { "Fewer registers bring no more warps. " }
+                None => { "Fewer registers do not add warps. " }
             }
             @if launch.threads.is_none() {
-                "The kernel does not say how large its blocks are: " (DEFAULT_THREADS) " threads are taken. "
+                "The kernel does not declare its block size: " (DEFAULT_THREADS) " threads are assumed. "
             }
             @if launch.dynamic_shared == 0 {
-                "Dynamic shared memory, which a launch adds, is not known here."
+                "Dynamic shared memory, which a launch adds, is unknown here."
             }
         }
     }
 }
 
-/// A point of the steps. What it is stands in the upper right corner, in the row of that number: the steps fall, and
-/// leave room there.
+/// Draws a point of the steps. Its label is in the upper right corner, in row `row`: the steps fall, so that the corner
+/// is empty.
 fn mark(class: &str, row: u32, name: &str, registers: u32, warps: u32, x: Scale, y: Scale) -> Markup {
     let (left, top) = (x.at(f64::from(registers) + 0.5), y.at(warps));
     let label = TOP + 14.0 + 18.0 * f64::from(row);
@@ -72,7 +72,7 @@ fn mark(class: &str, row: u32, name: &str, registers: u32, warps: u32, x: Scale,
     }
 }
 
-/// The last register counts of the steps, those that have room for their labels; the last of them first.
+/// Returns the last register count of each step that has enough space for its label; the highest first.
 fn edges(heights: &[u32], x: Scale) -> Vec<u32> {
     let mut edges: Vec<u32> = Vec::new();
     let last = (0..heights.len()).rev().filter(|&at| heights.get(at + 1) != Some(&heights[at]));

@@ -1,4 +1,4 @@
-//! All kernels at a glance.
+//! A summary table of all kernels.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
@@ -8,7 +8,7 @@ use super::super::Report;
 use crate::kernel_names;
 use crate::page::{bar, grouped};
 
-/// A row for each kernel, with a link to it.
+/// Formats a row for each kernel, with a link to it.
 pub(super) fn overview(report: &Report) -> Markup {
     html! {
         div.overview {

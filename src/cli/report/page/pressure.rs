@@ -1,4 +1,4 @@
-//! How many words are live along the code, and where those are live that make the peak.
+//! Draws the live words along the code, and the live ranges of the peak's values.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::{Curve, Forecast};
@@ -9,34 +9,35 @@ use super::super::lines::{Line, has_lines};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{counted, grouped, key, most_of};
 
-/// The drawing's width, and the plot in it, in pixels.
+/// Width of the drawing, and of the plot in it, in pixels.
 const WIDTH: f64 = 640.0;
 const RIGHT: f64 = 630.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 204.0;
-/// Height of the row of a loop's depth, and of a source line.
+/// Height of a row of loops of one depth, and of a row of a source line.
 const LOOP: f64 = 8.0;
 const ROW: f64 = 17.0;
-/// How many depths of loops and how many source lines are shown.
+/// Most loop depths and source lines shown.
 const DEPTHS: u32 = 4;
 const ROWS: usize = 24;
-/// Where the plot begins, without and with a column for the names of variables, and the letters that this holds.
+/// Left edge of the plot, without and with a column for the names of variables, and the letters that fit into this
+/// column.
 const LEFT: f64 = 92.0;
 const LEFT_OF_NAMES: f64 = 168.0;
 const LETTERS: usize = 10;
 
-/// The drawing as it grows downwards.
+/// The drawing, which grows downwards.
 struct Drawing<'a> {
     forecast: &'a Forecast,
     function: &'a Function,
     left: f64,
     x: Scale,
-    /// Instructions.
+    /// Number of instructions.
     end: u32,
 }
 
-/// The curve with its peak, loops and blocks, and below it a row for each source line that holds words at the peak, or
-/// for each value where no line is known.
+/// Draws the curve with its peak, loops and blocks, and below it a row for each source line that holds words at the
+/// peak, or for each value if no line is known.
 pub(super) fn pressure(forecast: &Forecast, function: &Function, lines: &[Line<'_>]) -> Markup {
     let has_lines = has_lines(function);
     let values: Vec<Line<'_>>;
@@ -77,10 +78,10 @@ pub(super) fn pressure(forecast: &Forecast, function: &Function, lines: &[Line<'
 }
 
 impl Drawing<'_> {
-    /// The area, the axis of words, where blocks begin, and the most registers that there may be.
+    /// Draws the area, the axis of words, the begins of blocks, and the register limit.
     fn curve(&self) -> Markup {
         let Forecast { curve, peak, register_limit, .. } = self.forecast;
-        // A limit far above the curve would press it flat.
+        // A limit far above the curve would flatten the curve.
         let limit = Some(*register_limit).filter(|&most| most < MAX_REGISTERS && most <= 2 * peak.words);
         let most = peak.words.max(limit.unwrap_or(1));
         let y = Scale::new(BOTTOM, TOP, most);
@@ -99,7 +100,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A tick where a block begins; one at most for each step of the curve.
+    /// Draws a tick at the begin of each block; at most one for each step of the curve.
     fn blocks(&self) -> String {
         let stride = self.forecast.curve.stride;
         let starts = self.function.blocks().map(|block| self.function.block_range(block).start.0 / stride);
@@ -108,7 +109,7 @@ impl Drawing<'_> {
         starts.iter().map(|start| format!("M{} {BOTTOM}v6", px(self.x.at(start * stride)))).collect()
     }
 
-    /// A row for each depth, the outermost loops first.
+    /// Draws a row for each depth, the outermost loops first.
     fn loops(&self, depths: u32) -> Markup {
         html! {
             @if depths > 0 {
@@ -125,7 +126,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// The instructions that are in so many loops or more; gaps of less than a step of the curve are filled.
+    /// Returns the instructions with at least this loop depth, as ranges; gaps of less than a step of the curve are
+    /// filled.
     fn loops_of(&self, depth: u32) -> Vec<(u32, u32)> {
         let mut found: Vec<(u32, u32)> = Vec::new();
         let is_inside = |block: &Block| self.function.loop_depth(*block) >= depth;
@@ -150,7 +152,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A line through everything, with what it means above it.
+    /// Draws a line through the whole drawing, with a label above it.
     fn peak(&self, bottom: f64) -> Markup {
         let peak = &self.forecast.peak;
         let x = self.x.at(f64::from(peak.inst.0) + 0.5);
@@ -163,7 +165,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The line's number; for a value without one, where no value has one, its register.
+    /// Returns the line's number. If no value has a line, returns the value's register.
     fn label(&self, line: &Line<'_>) -> String {
         match line.values.as_slice() {
             _ if line.number != 0 => line.number.to_string(),
@@ -172,7 +174,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A source line: its words, number and variables, and how many of the words are live along the code.
+    /// Draws a source line: its words, number and variables, and how many of its words are live along the code.
     fn row(&self, line: &Line<'_>, top: f64) -> Markup {
         let Curve { stride, words } = &self.forecast.curve;
         let y = Scale::new(top + ROW - 4.0, top, line.words);
@@ -194,7 +196,7 @@ impl Drawing<'_> {
     }
 }
 
-/// How many words of a line's values are live in each step of the curve. O(steps), for each range.
+/// Returns how many words of a line's values are live in each step of the curve. O(steps) for each range.
 fn live(line: &Line<'_>, stride: u32, steps: usize) -> Vec<u32> {
     let mut live = vec![0; steps];
     for value in &line.values {
@@ -213,7 +215,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(LETTERS - 1).chain(['…']).collect()
 }
 
-/// What colours and shapes mean.
+/// Draws the legend.
 fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
     let stride = forecast.curve.stride;
     html! {
@@ -221,7 +223,7 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
             (key("area", &format!("32-bit words live{}", most_of(stride)))) " · "
             (key("loop", "inside a loop, one row for each depth; ticks: blocks begin")) " · "
             (key("range", "how many of a row's words are live, up to all of them")) " · "
-            (key("uniform", "the same, uniform: equal in all threads of a warp, for uniform registers to hold."))
+            (key("uniform", "the same for uniform values, which are equal in all threads of a warp and fit into uniform registers."))
             @if let Some(rest) = lines.get(ROWS..).filter(|rest| !rest.is_empty()) {
                 " Not drawn: " (counted(rest.iter().map(|line| line.words as usize).sum(), "word")) " from "
                 (counted(rest.len(), "more row")) "."
@@ -229,7 +231,7 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
         }
         p.note {
             "ptxas is expected to take " (forecast.registers) " registers, which need not be the "
-            (forecast.peak.words) " words of the peak: it reorders, unrolls and computes again, and keeps uniform words "
+            (forecast.peak.words) " words of the peak: it reorders, unrolls and rematerialises, and keeps uniform words "
             "apart."
         }
     }

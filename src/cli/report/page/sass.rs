@@ -1,5 +1,5 @@
-//! The page of what was measured: registers along the machine code with the source beside, and the forecast in the same
-//! picture.
+//! The page of a measurement: registers along the machine code with the source beside, and the forecast in the same
+//! plot.
 
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
@@ -13,7 +13,7 @@ use super::{machine_pressure, machine_source, occupancy};
 use crate::kernel_names;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
-/// The page. The same measurement gives the same bytes.
+/// Returns the page. The same measurement gives the same bytes.
 pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     let forecasts = measured.report.as_ref().map_or(&[][..], |report| &report.forecasts);
     let first = measured.measurements.first();
@@ -28,9 +28,9 @@ pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     let count = kernels().count();
     let said = html! {
         p {
-            "What ptxas has made of " (counted(count, "kernel")) ": the registers that are live at every machine "
+            "Measurement of ptxas's code for " (counted(count, "kernel")) ": the registers that are live at every machine "
             "instruction, measured with nvdisasm by nvptx-ra " (nvptx_ra::VERSION) "."
-            @if !forecasts.is_empty() { " The forecast of the same kernels stands beside it." }
+            @if !forecasts.is_empty() { " The forecast of the same kernels is beside it." }
         }
     };
     let most = kernels().map(|(_, kernel)| kernel.registers()).max();
@@ -44,7 +44,7 @@ pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     shell(&title, &said, &rest)
 }
 
-/// A kernel: figures and occupancy, then the machine code and the source beside it.
+/// Shows a kernel: figures and occupancy, then the machine code and the source beside it.
 fn one(
     measurement: &Measurement,
     kernel: &Kernel,
@@ -77,13 +77,13 @@ fn one(
     }
 }
 
-/// The figures, and those of the forecast beside them.
+/// Formats the figures, with the forecast's beside them.
 fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let occupancy = measurement.occupancy(kernel);
     let number = |number: u32| grouped(u64::from(number));
     let spills = kernel.spills();
     let by = match spills.source {
-        SpillSource::Ptxas => "bytes, as ptxas says",
+        SpillSource::Ptxas => "bytes, by ptxas's figures",
         SpillSource::Marks => "bytes, by ptxas's marks",
         SpillSource::FixedPlaces => "bytes at fixed places of the stack, which may be arrays",
     };
@@ -117,7 +117,7 @@ fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecas
             expected(|of| of.uniform_registers),
             "uniform registers live at most".to_owned(),
         ),
-        ("instructions", number(kernel.instructions), String::new(), "with those that do nothing".to_owned()),
+        ("instructions", number(kernel.instructions), String::new(), "NOPs included".to_owned()),
     ];
     html! {
         table.figures {

@@ -1,4 +1,4 @@
-//! The source, with the words that each line holds at the peak.
+//! Shows the source, with the words that each line holds at the peak.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use super::super::lines::{Line, SourceText};
 use super::super::table::short;
 use crate::page::counted;
 
-/// Lines that are shown around those that hold words, and how many of the latter there are at most.
+/// Context lines shown around lines that hold words, and most lines with words in all.
 const AROUND: u32 = 2;
 const HOLDING: usize = 60;
-/// Excerpts with fewer lines than this are shown whole.
+/// Excerpts with fewer lines than this are shown completely.
 const WHOLE: u32 = 60;
-/// Letters of a line that are shown.
+/// Most letters shown of a line.
 const LETTERS: usize = 160;
 
-/// The lines that hold words, with those around them.
+/// Shows the lines that hold words, with context lines.
 pub(super) fn source(forecast: &Forecast, function: &Function, lines: &[Line<'_>]) -> Markup {
     let text = SourceText::of(function);
     let shown = shown(forecast, function, lines, text.len());
@@ -58,8 +58,8 @@ fn row(forecast: &Forecast, line: Option<&Line<'_>>, number: u32, text: &str, mo
     }
 }
 
-/// Which lines are shown: all from the kernel's first to its last if these are few, else what is around those that hold
-/// words. Only what holds words or is the peak where there is no text.
+/// Returns the shown lines: all lines of the kernel if there are few, else the lines that hold words with their
+/// context. If the source is missing, only lines that hold words and the peak's line are shown.
 fn shown(forecast: &Forecast, function: &Function, lines: &[Line<'_>], len: u32) -> BTreeSet<u32> {
     let holding = lines.iter().take(HOLDING).map(|line| line.number).chain([forecast.peak.line]);
     let holding: BTreeSet<u32> = holding.filter(|&number| number != 0).collect();
@@ -77,14 +77,14 @@ fn shown(forecast: &Forecast, function: &Function, lines: &[Line<'_>], len: u32)
     holding.iter().flat_map(around).collect()
 }
 
-/// What is not beside a line.
+/// Formats the remarks that belong to no line.
 fn remarks(text: &SourceText, lines: &[Line<'_>]) -> Markup {
     let unknown = lines.iter().find(|line| line.number == 0).map_or(0, |line| line.words);
     html! {
         p.note {
-            "Words: how many registers the values computed in the line hold where most are live, at the line with ▶. "
+            "Words: registers at the peak (▶) that hold values computed in the line. "
             @if unknown > 0 { (counted(unknown as usize, "word")) " come from no known line. " }
-            @if text.len() == 0 { "The source file is not there, so its text is missing." }
+            @if text.len() == 0 { "The source file is missing, so its text is not shown." }
         }
     }
 }

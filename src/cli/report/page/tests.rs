@@ -1,4 +1,4 @@
-//! The page of a small module, and what must hold of every page.
+//! Tests the page of a small module, and properties of every page.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::golden;
 use crate::page::{assert_loads_nothing, grouped};
 use crate::report::Code;
 
-/// A name that would be a script, an entity and the end of an attribute, were it not escaped.
+/// A name that would be a script, an entity and the end of an attribute if it were not escaped.
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
-/// A kernel of that name with a loop.
+/// Makes a kernel of this name with a loop.
 fn kernel(name: &str, file: &str) -> Function {
     let text = format!(
         "mfv 1\nfunction {name:?}\nkernel maxntid 512\nfile {file:?}\n\
@@ -30,7 +30,7 @@ fn kernel(name: &str, file: &str) -> Function {
     Function::parse(&text).expect("a view")
 }
 
-/// The page of functions, with figures that no model gives.
+/// Returns the page of functions, with fixed figures instead of the models'.
 fn page_of(functions: &[Function]) -> String {
     let architecture = Architecture::by_name("sm_90").expect("is known");
     let by_name = |function: &Function| Classification::by_name(function.opcodes());
@@ -57,7 +57,7 @@ fn page_of(functions: &[Function]) -> String {
     page(&report)
 }
 
-/// Models are fitted anew; the page's golden file is not to change with them.
+/// Replaces the model's figures, so that a newly fitted model does not change the golden file.
 fn fix(forecast: &mut Forecast, architecture: &Architecture, registers: u32) {
     forecast.registers = registers;
     forecast.likely_registers = (registers - 2, registers + 5);
@@ -66,14 +66,15 @@ fn fix(forecast: &mut Forecast, architecture: &Architecture, registers: u32) {
     forecast.launch_with(0, architecture);
 }
 
-/// The page of two kernels, one with its source, is the one that was looked at in a browser.
+/// The page of two kernels, one with its source, is the page that was reviewed in a browser.
 #[test]
 fn the_page_of_a_small_module() {
     let page = page_of(&[kernel("sum", "tests/golden/page.cu"), kernel(HOSTILE, "/nowhere/at/all.cu")]);
     golden::expect("page.html", &page);
 }
 
-/// No text of the input is markup, be it a kernel's name, a variable's or a file's: every tag is one of ours.
+/// No text of the input becomes markup, whether it is a kernel's, a variable's or a file's name: every tag is the
+/// page's own.
 #[test]
 fn names_are_escaped() {
     let page = page_of(&[kernel(HOSTILE, HOSTILE), kernel("</style><style>", "x")]);
@@ -82,13 +83,13 @@ fn names_are_escaped() {
     assert!(page.contains("&lt;page&gt;.bc"));
 }
 
-/// A page loads nothing, and says so to the browser.
+/// A page loads nothing, and its content security policy forbids loading.
 #[test]
 fn a_page_is_one_file() {
     assert_loads_nothing(&page_of(&[kernel("k", "k.cu")]));
 }
 
-/// The same module gives the same bytes, and of many kernels the one with most registers is open.
+/// The same module gives the same bytes, and the kernel with most registers is open.
 #[test]
 fn a_page_of_many_kernels() {
     let functions: Vec<Function> = (0..100).map(|number| kernel(&format!("k{number}"), "k.cu")).collect();
@@ -98,7 +99,7 @@ fn a_page_of_many_kernels() {
     assert_eq!(page.matches("<details open").count(), 1);
 }
 
-/// However long a kernel is, its part of the page is not.
+/// A kernel's part of the page is bounded for any length of the kernel.
 #[test]
 fn a_long_kernel_has_a_short_page() {
     let mut text =
