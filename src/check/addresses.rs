@@ -1,4 +1,4 @@
-//! Accesses to shared memory with a changed base and a changed offset: their sum must be unchanged.
+//! Accesses to shared memory with a changed base and a changed offset: the sum of base and offset must be unchanged.
 
 use rustc_hash::FxHashSet;
 
@@ -15,11 +15,13 @@ type Definitions = IndexVec<VReg, Option<Inst>>;
 /// operand that has the offset.
 pub(super) type Proven = FxHashSet<(Inst, u32)>;
 
-/// Proves addresses. O(size) if an address changes; otherwise only one comparison for each access.
+/// Proves that changed accesses keep their addresses. O(size) if an address changes; otherwise only one comparison for
+/// each access.
 ///
 /// The new base must have one definition, which is the same instruction in the same block in both functions, and which
 /// comes before all reads. Then the new base holds the same value at the access as in the view, because the operands of
-/// its definition have obligations of their own. The sums of both bases are computed in the view.
+/// its definition have obligations of their own. Therefore both bases are expanded into sums in the view, and these
+/// sums are compared.
 pub(super) fn proven(pair: &Pair<'_>) -> Proven {
     let changed: Vec<ChangedAccess> =
         pair.after.function.insts().filter_map(|inst| changed_access(pair, inst)).collect();
@@ -68,7 +70,7 @@ fn offset_operand(pair: &Pair<'_>, before: (Inst, Access), after: (Inst, Access)
     }
 }
 
-/// The operand of inline assembly that is its text.
+/// Number of the operand that is the text of inline assembly.
 const TEXT: u32 = 0;
 
 fn is_same(
@@ -87,7 +89,7 @@ fn is_same(
     }
     let (old, old_rest) = sums.of(before.base)?.split();
     let (new, new_rest) = sums.of(base_before)?.split();
-    // Modulo 2³², as addresses are computed.
+    // Addresses are computed modulo 2³².
     Some(old_rest == new_rest && old.wrapping_add(before.offset as u32) == new.wrapping_add(after.offset as u32))
 }
 
@@ -192,7 +194,7 @@ mod tests {
         check(&function, &edits).map_err(|errors| errors[0].kind)
     }
 
-    /// In the text of assembly, only the offset may change, by the difference of the bases.
+    /// Only the offset in the text of assembly may change. It must change by the difference of the bases.
     #[test]
     fn texts_are_compared() {
         assert_eq!(assembly(0, "ld.shared.b32 $0, [$1+72];"), Ok(()));

@@ -149,7 +149,7 @@ impl OrderCheck {
 mod tests {
     use super::*;
 
-    /// Usually few effects at once, so that many pairs do not conflict; sometimes any effects.
+    /// Usually returns few effects, so that many pairs do not conflict. Sometimes returns any effects.
     fn random_effects(source: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Effects> {
         let few = [
             Effects::READ,

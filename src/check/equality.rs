@@ -135,8 +135,8 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Uses one of the obligation's goals with terms, and returns whether one was left. In nested loops, a term can
-    /// take as many forms as there are paths, even within its maximum size.
+    /// Takes one from the number of goals with terms that the obligation may still add. Returns whether any was left.
+    /// In nested loops, a term can take as many forms as there are paths, even within its maximum size.
     fn spend_term_goal(&mut self, obligation: ObligationId) -> bool {
         let left = &mut self.term_goals_left[obligation as usize];
         left.checked_sub(1).map(|less| *left = less).is_some()
@@ -186,9 +186,9 @@ impl<'a> Prover<'a> {
         self.reduce_to_predecessors(goal, obligation)
     }
 
-    /// Whether a value of the edited function is the same on all paths to this point. Then a value that is packed from
-    /// its parts and undefined parts must be this value. A value that differs between paths may be packed from other
-    /// parts on another path.
+    /// Whether a value of the edited function does not depend on the path to this point. Only then may a goal be
+    /// reduced from a pack of parts and undefined parts to the whole value: a value that depends on the path may
+    /// consist of parts of another value on another path.
     fn is_found(&self, after: Value) -> bool {
         match after {
             Value::Undefined | Value::Unknown | Value::Entry(_) => false,

@@ -1,14 +1,14 @@
 //! The symbolic checker: proves from the view and the edits alone that a change keeps the meaning. [`slots`] is a
 //! second, narrower check of stores and reloads only.
 //!
-//! The checker does not know how the edits were chosen. It knows no liveness, and of an opcode only its
-//! [role](crate::function::Role) and its [effects](crate::function::Effects). [`check`] applies the edits and compares
-//! the two functions.
+//! The checker does not know how the edits were chosen. It knows no liveness. It knows only the
+//! [role](crate::function::Role) and the [effects](crate::function::Effects) of an opcode. [`check`] applies the edits
+//! and compares the two functions.
 //!
 //! # What is proven
 //! The edited function has the same blocks, plus empty blocks on edges. Both functions therefore take the same paths as
-//! long as their branches read the same values, or the complements if the branches are turned. For corresponding
-//! executions, it is sufficient to prove:
+//! long as their branches read the same values. If two jumps have changed places, the branch must read the complement.
+//! For corresponding executions, it is sufficient to prove:
 //! * Each operand of an instruction that is still in its block reads the same value as before ([`obligations`]). A
 //!   debug value may also read no value.
 //! * Instructions with effects are kept in their blocks, and instructions with conflicting effects keep their order.
@@ -29,8 +29,8 @@
 //!
 //! [`equality`] proves goals. A goal is two values, one of each function, at the same point of a visit of a block. A
 //! goal is
-//! * proven, if both values are the same constant, or the result of the same instruction, which both functions have in
-//!   the block (its operands have obligations of their own), or if the old value is undefined;
+//! * proven, if both values are the same constant, if the old value is undefined, or if both values are the result of
+//!   one instruction that both functions have in the block (its operands have obligations of their own);
 //! * reduced to the arguments, if both values are results of the same operation;
 //! * reduced to the whole value, if the old value packs parts of one value with undefined parts, because the undefined
 //!   parts may be the rest of that value;

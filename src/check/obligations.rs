@@ -74,8 +74,8 @@ fn oblige(
     }
 }
 
-/// Returns the goal of a PHI's input, which is read at the end of the predecessor in the next operand. `None` if that
-/// predecessor is unreachable.
+/// Returns the goal of a PHI's input, which is read at the end of the predecessor. `from` is the next operand, which
+/// contains that predecessor. `None` if that predecessor is unreachable.
 fn phi_goal(pair: &Pair<'_>, prover: &Prover<'_>, input: &Operand, from: &Operand, old_reg: VReg) -> Option<Goal> {
     let function::Value::Block(pred) = from.value else { return None };
     if !pair.is_reachable(pred) {

@@ -79,8 +79,8 @@ fn check_numbers(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven,
 }
 
 /// Checks that symbols are unchanged, with two exceptions in the text of inline assembly: the offset of a proven
-/// address, and SIMD video instructions that are replaced by their expansion. Tests execute instruction and expansion
-/// for all values of the parts, which is the proof.
+/// address, and SIMD video instructions that are replaced by their expansion. Tests prove the expansions: they execute
+/// each instruction and its expansion for all values of the parts.
 fn check_symbols(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven, errors: &mut Vec<CheckError>) {
     let (old, new) = (pair.before.function, pair.after.function);
     for (number, (was, is)) in (0u32..).zip(old.operands(before).iter().zip(new.operands(after))) {

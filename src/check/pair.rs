@@ -61,8 +61,8 @@ impl<'a> Pair<'a> {
         pair
     }
 
-    /// Returns the instruction of the view that `after` is, or is a clone of, if that instruction may fault on paths on
-    /// which it did not execute before.
+    /// Returns the original of `after`: the instruction of the view that it is, or of which it is a clone. `None`
+    /// unless the original may fault on paths on which it did not execute before.
     pub(super) fn guarded_original(&self, after: Inst) -> Option<Inst> {
         let (Origin::Kept(original) | Origin::Clone(original)) = self.origin[after] else { return None };
         let function = self.before.function;

@@ -5,7 +5,7 @@
 //! clone of it, two conditions must hold:
 //! * The view executed the instruction on every path to this place, or executes it later in the same visit of the block
 //!   in any case. In another block, the instruction's original block must dominate. In the original block, every
-//!   instruction that may not return and that was before the instruction must still be before it.
+//!   instruction that preceded the instruction and may not return must still precede it.
 //! * The instruction reads the same operands. Then its result is the original result of this visit or, in another
 //!   block, of the last execution. [`equality`](super::equality) proves this in the same way as operands, with a
 //!   location that holds the last result. The proof does not depend on a reader of the result: an address that is not
@@ -87,7 +87,7 @@ pub(super) fn failures(pair: &Pair<'_>, prover: &Prover<'_>, results: &[SameResu
     failed.map(error).collect()
 }
 
-/// Returns the goal that the result of a copy equals the original result. `None` if the instruction has no result.
+/// Returns the goal that pairs the result of a copy with the original result. `None` if the instruction has no result.
 fn goal(pair: &Pair<'_>, prover: &Prover<'_>, before: Inst, after: Inst, is_at_home: bool) -> Option<Goal> {
     let old = first_definition(pair.before.function, before)?;
     let new = first_definition(pair.after.function, after)?;
@@ -97,8 +97,8 @@ fn goal(pair: &Pair<'_>, prover: &Prover<'_>, before: Inst, after: Inst, is_at_h
     Some(Goal { block: pair.after.block_of[after], after: result, before: computed })
 }
 
-/// For each instruction of the view, computes the last position in the edited function of the instructions that
-/// preceded it in its block and may not return.
+/// Returns the last guard of each instruction of the view. Guards are the instructions that preceded it in its block
+/// and may not return; the last is determined by the positions in the edited function.
 fn guards(pair: &Pair<'_>) -> IndexVec<Inst, Option<Inst>> {
     let view = pair.before.function;
     let mut guards = IndexVec::filled(None, view.num_insts());

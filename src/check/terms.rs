@@ -14,15 +14,18 @@ use crate::index::{EntityIndex, IndexVec};
 pub(super) enum Value {
     /// Arbitrary.
     Undefined,
-    /// A value of the edited function that is not followed further back. Only a value that was undefined may become it.
+    /// A value of the edited function that is not followed further back. It may only replace a value that was
+    /// undefined.
     Unknown,
     /// A constant, the same at all points and in both functions.
     Constant(ConstantId),
     /// The content of a location at the block's entry.
     Entry(Location),
-    /// The result in an operand of an instruction that both functions have in this block. The number is the view's.
+    /// The result that an instruction writes to an operand. Both functions have the instruction in this block; its
+    /// number is the view's.
     Kept(Inst, u32),
-    /// The result in an operand of another instruction of this block. The number is that of its own function.
+    /// The result that any other instruction of this block writes to an operand. The instruction's number is that of
+    /// its own function.
     Own(Inst, u32),
     /// An operation that is evaluated at this point.
     Term(TermId),

@@ -82,12 +82,13 @@ impl<'a> LocalValues<'a> {
         Some(Value::Entry(carried_location(self.pair, number)))
     }
 
-    /// Whether a location holds such a result.
+    /// Whether a location holds the last result of a carried instruction.
     pub(super) fn is_carried(&self, location: Location) -> bool {
         location >= carried_location(self.pair, 0)
     }
 
-    /// Returns the result of an instruction without a role in an operand, as a value of its block.
+    /// Returns the value that an instruction without a role defines in an operand, as a value of the instruction's
+    /// block.
     pub(super) fn result(&self, inst: Inst, operand: u32) -> Value {
         match self.pair.kept_in_place(self.which, inst) {
             Some(original) => Value::Kept(original, operand),

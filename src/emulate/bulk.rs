@@ -8,8 +8,8 @@ use super::types::Ty;
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     pub(crate) copy: BulkCopy,
-    /// Whether one of the active threads starts the copy, as a warp does in machine code. Otherwise, each thread starts
-    /// one.
+    /// Whether one of the active threads starts the copy, as a warp does in machine code. Otherwise, each active thread
+    /// starts a copy.
     pub(crate) is_of_warp: bool,
 }
 

@@ -137,7 +137,7 @@ impl Comparison {
         self.launches.iter().filter(|launched| launched.verdict == Verdict::Same).count()
     }
 
-    /// Returns whether at least one launch was compared and all compared launches are equal.
+    /// Whether at least one launch was compared, and all compared launches are equal.
     pub fn is_same(&self) -> bool {
         self.difference().is_none() && self.equal() > 0
     }
@@ -236,7 +236,7 @@ pub(super) fn newly_undefined(first: &Outcome, second: &Outcome, program: &Progr
 struct FinalMemory {
     /// Words, with a mask of the written bytes, by address.
     words: FxHashMap<u64, (u32, u8)>,
-    /// The same for words with racing writes, by thread and address.
+    /// Words with racing writes, with a mask of the written bytes, by thread and address.
     apart: FxHashMap<(u64, u64), (u32, u8)>,
     /// The addresses of the words with racing writes.
     raced: FxHashSet<u64>,
@@ -252,8 +252,9 @@ impl FinalMemory {
         }
     }
 
-    /// Returns the value at an address to which another run stores. `None` if threads wrote the word without order,
-    /// because its final value is then unknown. For such a word, the thread's own value counts, if there is one.
+    /// Returns the value at the address of another run's store. If `is_apart`, threads of the other run wrote the word
+    /// without order, so only the value of the store's own thread counts. `None` if only one of the runs wrote the word
+    /// without order, or if this thread did not write it.
     fn value(&self, store: &Store, is_apart: bool, image: &mut Image) -> Option<u64> {
         (0..store.bytes as u64).try_fold(0, |all, byte| {
             let address = store.address + byte;

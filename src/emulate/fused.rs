@@ -1,5 +1,6 @@
 //! Other results that PTX allows. Without a rounding modifier, the assembler may fuse a product and a sum (PTX ISA,
-//! `mul` and `add` of floating-point numbers). A PTX module with fused products is a program with such a result.
+//! `mul` and `add` of floating-point numbers). This module returns PTX modules in which products are fused explicitly;
+//! they compute the other results.
 
 use super::types::mixed;
 use crate::ptx::{File, Instruction, Module, Operand, Parts, StatementKind, Text};
@@ -15,12 +16,12 @@ pub enum Preference {
     Drawn(u32),
 }
 
-/// Choices of the allowed programs besides the unfused one: the likely choices of an assembler, and some drawn choices,
-/// because the assembler decides for each sum.
+/// The preferences with which products are fused: the likely preferences of an assembler, and some drawn choices,
+/// because an assembler may decide differently for each sum.
 const CHOICES: [Preference; 5] =
     [Preference::First, Preference::Second, Preference::Drawn(1), Preference::Drawn(2), Preference::Drawn(3)];
 
-/// Returns the PTX modules that PTX allows in place of one, without duplicates.
+/// Returns the PTX modules with fused products that may replace a PTX module, without duplicates.
 pub fn all_fused(module: &Module<'_>) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for preference in CHOICES {
@@ -111,7 +112,7 @@ fn note<'a>(text: &Text<'a>, instruction: &Instruction, products: &mut Vec<Produ
     products.extend(product.filter(|product| !product.names.contains(&product.result)));
 }
 
-/// Returns the kind of an instruction if it has no modifiers besides its type and these.
+/// Returns the kind of an instruction if it has no modifiers besides its type and those in `more`.
 fn kind<'a>(text: &Text<'a>, instruction: &Instruction, more: &[&str]) -> Option<Kind<'a>> {
     let mut kind = Kind { ty: "", flushes: false };
     for &modifier in &instruction.modifiers {
@@ -210,8 +211,8 @@ fn written(text: &Text<'_>, operand: &Operand) -> Option<String> {
 /// Instructions whose results PTX defines up to an error, or without an order of summation.
 const APPROXIMATE: [&str; 8] = ["ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "mma", "wgmma"];
 
-/// Returns whether a PTX module has instructions without exact results: approximate functions, floating-point matrix
-/// products, and floating-point reductions in memory, whose order is open.
+/// Whether a PTX module has instructions without exact results: approximate functions, floating-point matrix products,
+/// and floating-point reductions in memory, whose order is open.
 pub fn approximates(module: &Module<'_>) -> bool {
     let file = module.file();
     let text = file.text();

@@ -26,8 +26,8 @@ pub enum Argument {
 pub struct Launches {
     /// The number of launches.
     pub count: u32,
-    /// Additional launches whose integer parameters are near the limits of their types. They test assemblers of loops,
-    /// which must not assume that the difference of start and bound does not wrap.
+    /// Additional launches whose integer parameters are near the limits of their types. They test how an assembler
+    /// translates loops: the difference of start and bound may wrap.
     pub limits: u32,
     /// The most additional launches for statements that have not run or branches that went one way only.
     pub more: u32,
@@ -55,8 +55,8 @@ pub struct Launches {
     pub is_assembled: bool,
     /// The most warp instructions of a launch.
     pub most_steps: u64,
-    /// A program counts as endless if it executes 1,000 times as many warp instructions without a new store as a
-    /// program that ends. For the ending program, at least this number is assumed.
+    /// The least number of warp instructions that is assumed for a program that ends. Another program counts as endless
+    /// if it executes 1,000 times as many warp instructions without a new store.
     pub least_steps: u64,
     /// The most warp instructions of all launches of both programs together.
     pub most_steps_in_all: u64,
@@ -64,8 +64,8 @@ pub struct Launches {
     pub measures: bool,
     /// Places of memory that a rule fills.
     pub filled: Vec<Filled>,
-    /// Returns whether the results are not wanted any more. It is called before each turn of a warp; a launch then
-    /// ends.
+    /// Whether the results are not wanted any more. Called after each turn of a warp; the launch ends once it returns
+    /// true.
     pub is_unwanted: fn() -> bool,
 }
 
@@ -98,13 +98,13 @@ impl Default for Launches {
 /// The most integers from a kernel's comparisons that are drawn.
 const MOST_COMPARED: usize = 8;
 
-/// Pseudo-attempt of a launch that a search draws: all sizes are drawn.
+/// The attempt number of launches that the search draws; in these, all sizes are drawn.
 pub(super) const SEARCHED: u32 = 5;
 
-/// The first attempt after all ordinary attempts failed to be comparable.
+/// The number of the first attempt that mixes sizes, after no ordinary attempt was comparable.
 pub(super) const MIXED: u32 = 6;
 
-/// Dynamic shared memory of a launch without any information, in bytes.
+/// Default bytes of dynamic shared memory.
 const DYNAMIC_SHARED: u32 = 48 * 1024;
 
 /// Identification of a launch.
@@ -118,7 +118,7 @@ pub(super) struct LaunchSeed {
 }
 
 impl Launches {
-    /// Returns whether the parameters of a launch are near the limits of their types.
+    /// Whether the parameters of a launch are near the limits of their types.
     pub(super) fn is_at_limits(&self, number: u32) -> bool {
         (self.count..self.count.saturating_add(self.limits)).contains(&number)
     }

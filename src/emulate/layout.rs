@@ -48,7 +48,7 @@ pub(crate) fn variable_of(address: u64) -> Option<u64> {
     is_among.then_some(address >> VARIABLE_BITS << VARIABLE_BITS)
 }
 
-/// Returns whether an address is in a window.
+/// Whether an address is in a window.
 pub(crate) fn in_window(address: u64, window: u64) -> bool {
     address.wrapping_sub(window) < WINDOW
 }

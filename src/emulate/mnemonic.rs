@@ -43,7 +43,7 @@ impl<'a> Mnemonic<'a> {
         self.modifiers.iter().find_map(|modifier| Rounding::of(modifier)).unwrap_or(Rounding::Nearest)
     }
 
-    /// Returns whether all modifiers are types or in the list.
+    /// Whether all modifiers are types or in the list.
     pub(super) fn only(&self, known: &[&str]) -> bool {
         self.modifiers.iter().all(|modifier| Ty::of(modifier).is_some() || known.contains(modifier))
     }

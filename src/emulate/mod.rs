@@ -4,7 +4,7 @@
 //! address has a value; [`compare()`] runs two programs on the same launches. An unmodelled instruction gives a hash of
 //! its inputs, or makes a launch *not comparable*, with the reason (docs/emulate.md).
 //!
-//! The interpreter of `src/fuzzing/ptx` shares nothing with this room.
+//! The interpreter of `src/fuzzing/ptx` shares no code with this module.
 
 mod access;
 pub(crate) mod bulk;

@@ -51,8 +51,8 @@ pub(super) enum PermittedVerdict {
 impl Doubt<'_> {
     /// Runs the other permitted programs, and the second program with other approximations, on the same launch.
     ///
-    /// An assembler decides for each sum, so its result may be a mixture of these programs. Results on which they all
-    /// agree may still differ slightly in a mixture. At these addresses, numbers only have to be close.
+    /// An assembler decides for each sum, so its result may be a mixture of these programs. Even where all permitted
+    /// programs agree, the result of a mixture may differ slightly. At these addresses, numbers only have to be close.
     pub(super) fn permitted_verdict(&self, allowed: Allowed<'_>, steps: &mut Steps) -> PermittedVerdict {
         let Self { ready, outcome, equality, .. } = *self;
         let mut image = ready.image.clone();

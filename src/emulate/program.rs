@@ -25,7 +25,7 @@ pub(crate) struct Access {
     pub(crate) elements: Vec<Row>,
     /// The kind of each element.
     pub(crate) kinds: Vec<Kind>,
-    /// The class of each element. The class takes the kind of the values read into it.
+    /// The class of registers of each element. The class gets the kind of the values that are read into it.
     pub(crate) carried: Vec<Option<CarriedKind>>,
     pub(crate) order: Order,
 }
@@ -116,7 +116,7 @@ pub(crate) enum MbarrierOp {
 /// How a thread's copies count when they arrive at an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// As an additional arrival, by which the expected count first grows.
+    /// As an additional arrival, which is first added to the expected count.
     Counted,
     /// As an arrival that the mbarrier already expects.
     Planned,
@@ -235,7 +235,7 @@ pub(crate) enum Op {
     },
     /// Boxed, because copies of tensors are rare and large.
     Bulk(Box<Bulk>),
-    /// `tcgen05.mma`: each thread that executes it starts a product.
+    /// `tcgen05.mma`: each active thread starts a product.
     TensorMultiply(Box<TensorMultiply>),
     AsyncCommit,
     AsyncWait {
@@ -368,7 +368,7 @@ impl Program {
         &self.unread
     }
 
-    /// Returns whether it is machine code.
+    /// Whether it is machine code.
     pub fn is_machine_code(&self) -> bool {
         self.is_machine_code
     }

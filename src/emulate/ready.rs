@@ -13,8 +13,8 @@ use super::wishes::Wishes;
 const ORDERS: [(u64, Turns); 2] = [(1, Turns::Drawn), (4, Turns::Drawn)];
 const ORDERS_OF_A_DIFFERENCE: [(u64, Turns); 4] =
     [(2, Turns::Drawn), (3, Turns::Drawn), (5, Turns::FirstToLast), (6, Turns::LastToFirst)];
-/// A program counts as endless if it executes this many times as many instructions without a new store as a program
-/// that ends.
+/// A program counts as endless if, without a new store, it executes this many times the instructions of a program that
+/// ends.
 const ENDLESS: u64 = 1_000;
 /// Endlessness is tested only up to this many times the instruction limit of a launch.
 const MOST_TIMES: u64 = 16;
@@ -33,7 +33,7 @@ impl Steps {
         self.ran(program, setting, image).map_err(|stopped| stopped.told())
     }
 
-    /// Runs a launch likewise. The error also contains the results up to the stop.
+    /// Runs a launch within the remaining instructions. The error also contains the results up to the stop.
     pub(super) fn ran(
         &mut self,
         program: &Program,
@@ -99,8 +99,8 @@ impl UnfinishedLaunch {
         (steps.ran(second, &Setting { grid, block, most_steps, ..setting }, &mut image), image)
     }
 
-    /// Returns the reason why the first program counts as endless, if another one ends after `ended_after`
-    /// instructions. `None` if it may end, in this or another order of its threads.
+    /// Returns the reason why the first program counts as endless, if another program ends after `ended_after`
+    /// instructions. `None` if the first program may end, in this or another order of its threads.
     pub(super) fn reason(
         &self,
         program: &Program,
@@ -173,7 +173,8 @@ impl Ready {
         })
     }
 
-    /// Returns a reason likewise, for launches in which a second program differs.
+    /// Returns a reason if the results depend on the order of threads, for launches in which a second program differs.
+    /// Tests [`ORDERS_OF_A_DIFFERENCE`].
     pub(super) fn depends_on_order(
         &mut self,
         program: &Program,
@@ -187,12 +188,13 @@ impl Ready {
     }
 }
 
-/// Returns whether more than a tenth of the stored numbers are not finite.
+/// Whether more than a tenth of the stored numbers are not finite.
 pub(super) fn is_wild([odd, all]: [usize; 2]) -> bool {
     odd * 10 > all
 }
 
-/// Returns how closely results must agree. PTX does not define the bits of a NaN result, and machine code has its own.
+/// Returns how closely results must agree. PTX does not define the bits of a NaN result, so machine code may have other
+/// bits than the PTX module.
 pub(super) fn equality(launches: &Launches, is_assembled: bool) -> Equality {
     match (launches.is_exact, launches.extremes) {
         (_, true) if !is_assembled => Equality::Bits,

@@ -18,15 +18,15 @@ use super::tolerance::Equality;
 use super::wishes::Wishes;
 use crate::ptx::Module;
 
-/// How often a launch is drawn until it is comparable and most of its results are finite numbers.
+/// The most draws of a launch until it is comparable and most of its results are finite numbers.
 const ATTEMPTS: u32 = 5;
-/// How often it is drawn after these attempts if none was comparable.
+/// The most additional draws if none of these draws was comparable.
 const MIXED_ATTEMPTS: u32 = 8;
 /// After an attempt that was too long, the instruction limit of later attempts is divided by this number, to find a
 /// shorter launch.
 const SHORTER: u64 = 4;
 
-/// The same for launches with parameters at limits.
+/// The instruction limit of launches with parameters at limits is divided by this number.
 const AT_LIMITS: u64 = 16;
 
 /// A first program, with the launches of a kernel that have run so far.
@@ -68,14 +68,15 @@ impl<'p> Reference<'p> {
         self.compare_allowing(second, Allowed::default())
     }
 
-    /// Compares likewise if other programs are permitted, too. They run on a launch in which the two differ.
+    /// Compares a second program with the first if the results of other programs are permitted, too. These programs run
+    /// on a launch in which the two differ.
     pub fn compare_allowing(&mut self, second: &Program, allowed: Allowed<'_>) -> Comparison {
         let equality = self.equality(second);
         let is_end = |verdict: &Verdict| matches!(verdict, Verdict::Different(_));
         self.compare_until(second, allowed, equality, is_end)
     }
 
-    /// Compares likewise with a tolerance for floating-point numbers, whatever the launches require: ptxas fuses
+    /// Compares a second program with the first, always with a tolerance for floating-point numbers: ptxas fuses
     /// products and sums.
     pub fn compare_closely(&mut self, second: &Program) -> Comparison {
         self.compare_until(second, Allowed::default(), Equality::Close, |verdict| {
@@ -224,7 +225,8 @@ impl<'p> Reference<'p> {
                 }
             };
         } else if let (None, Some(reason)) = (&ready.outcome.race, outcome_of(&ran).race.clone()) {
-            // Its words cannot be compared with those of a program without this race.
+            // The final contents of racing words are unknown, so they cannot be compared with those of a program
+            // without this race.
             launched.verdict = not_comparable(1, reason);
         } else if let Some(reason) = newly_undefined(&ready.outcome, outcome_of(&ran), second) {
             launched.verdict = not_comparable(1, reason);

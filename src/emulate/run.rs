@@ -123,7 +123,7 @@ impl Side {
         Some(counts)
     }
 
-    /// Returns whether a statement in a line of the PTX file ran.
+    /// Whether a statement in a line of the PTX file ran.
     pub fn has_run(&self, program: &Program, line: u32) -> bool {
         let of = |(function, covered): (&Function, &Vec<bool>)| {
             function.insts.iter().zip(covered).any(|(inst, &covered)| covered && inst.line == line)

@@ -8,16 +8,16 @@ use super::program::Program;
 use super::ready::{PreparedLaunch, Ready, Steps, is_wild};
 use super::wishes::Wishes;
 
-/// Limits of the search: launches for each launch to find, and instructions as a multiple of those of the drawn
-/// launches.
+/// Limits of the search: the launches that may be tried for each launch that may be added, and the instructions, as a
+/// multiple of the instructions of the drawn launches.
 const SEARCHED: u32 = 10;
 const SEARCHED_STEPS: u64 = 3;
-/// The least number of instructions that the search may take.
+/// The least instruction limit of the search, unless `LIMIT_SHARE` gives a smaller limit.
 const LEAST_SEARCHED_STEPS: u64 = 200_000;
 /// The search takes at most this fraction of the limit for all launches.
 const LIMIT_SHARE: u64 = 8;
 
-/// How often a launch has all sizes drawn: every n-th launch, and the most such launches.
+/// All sizes are drawn in every n-th launch: n, and the most launches of this kind.
 const FRESH_EACH: u32 = 3;
 const MOST_FRESH: u32 = 24;
 

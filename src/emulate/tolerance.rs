@@ -6,7 +6,7 @@ use super::types::Kind;
 /// Required agreement of floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Equality {
-    /// They are as close as [`tolerance`] says.
+    /// They differ by no more than [`tolerance`] permits.
     Close,
     /// They have the same bits, but any NaN equals any other.
     Exact,
@@ -14,7 +14,7 @@ pub(super) enum Equality {
     Bits,
 }
 
-/// Returns whether two values of a kind, as bits of its width, count as equal.
+/// Whether two values of a kind, as bits of its width, count as equal.
 pub(super) fn are_equal(equality: Equality, kind: Kind, left: u64, right: u64) -> bool {
     let is_nan = |bits| kind.is_float() && value_of(kind, bits).is_nan();
     left == right
@@ -36,7 +36,7 @@ fn tolerance(kind: Kind) -> (f64, f64) {
     }
 }
 
-/// Returns whether two values of a kind, as bits of its width, are close enough.
+/// Whether two values of a kind, as bits of its width, are close enough.
 fn are_close(kind: Kind, left: u64, right: u64) -> bool {
     if left == right {
         return true;
@@ -51,7 +51,7 @@ fn are_close(kind: Kind, left: u64, right: u64) -> bool {
     if !a.is_finite() || !b.is_finite() {
         return a == b;
     }
-    // Both zeros are equal. Small integers that are taken for floats look like subnormal numbers.
+    // Both zeros are equal. Subnormal numbers may be small integers that were taken for floats.
     let is_subnormal = |value: f64| value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE);
     if kind == Kind::F32 && (is_subnormal(a) || is_subnormal(b)) {
         return false;

@@ -50,7 +50,8 @@ pub fn trace(
         setting.traces = true;
         match run_machine(program, &setting, &mut image) {
             Ok(outcome) => return Ok(traced(program, outcome, &setting, false)),
-            // After a second launch that is too long, no other launch is tried: others would be too long as well.
+            // After two launches that are too long, no other launch is tried, because it would probably be too long,
+            // too.
             Err(stopped) if stopped.end == End::Long && cut.is_some() => break,
             Err(stopped) if stopped.end == End::Long => {
                 cut = Some(traced(program, *stopped.outcome, &setting, true));

@@ -16,7 +16,7 @@ pub(super) const AT: u8 = 4;
 pub(super) const ABOVE: u8 = 8;
 pub(super) const BELOW: u8 = 16;
 
-/// Returns whether an operation compares two numbers.
+/// Whether an operation compares two numbers.
 pub(super) fn compares(pure: &Pure) -> bool {
     let is_one = |ty: Ty| ty.is_integer() || matches!(ty, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64);
     pure.results.first() == Some(&Ty::Pred)

@@ -1,12 +1,13 @@
 //! Values of a launch that replace drawn ones.
 
-/// One or several values for a load of memory that was not written.
+/// One or several values that a load shall return from memory that was not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
     /// The load: its function, its instruction, and the element.
     pub(super) load: (usize, u32, usize),
     pub(super) values: Vec<u64>,
-    /// Whether the load always finds a wish. Otherwise, a quarter of the places hold drawn values.
+    /// Whether the load returns one of these values at every place. Otherwise, a quarter of the places hold drawn
+    /// values.
     pub(super) is_sure: bool,
 }
 

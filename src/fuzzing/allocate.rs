@@ -17,7 +17,8 @@ use crate::function::Inst;
 use crate::index::IndexVec;
 use crate::lab::exact_allocation::Solver;
 
-/// Lets an allocator solve a drawn or synthetic problem, and lets the checker prove the result.
+/// Runs an allocator on the problem of a generated function, or on a synthetic problem. The checker must prove the
+/// result.
 pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {
     let problem = if u.arbitrary()? { of_function(u)? } else { problem(u, &Sizes::default())? };
     if problem.validate().is_err() {
@@ -65,7 +66,8 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     Ok(())
 }
 
-/// Checks the clean-up of an allocation's code: no spilled value gets lost, and no other value is spilled.
+/// Checks the clean-up of an allocation's code: no spilled value gets lost, no other value is spilled, and the cost
+/// does not grow.
 fn check_clean(problem: &Problem, allocation: &Allocation, name: &str) {
     let fail =
         |error: CleanupError, edits: &[CleanupEdit]| panic!("{name}: {error}\n{edits:?}\n{allocation:?}\n{problem}");
@@ -75,13 +77,13 @@ fn check_clean(problem: &Problem, allocation: &Allocation, name: &str) {
     let [before, after] = [&[][..], &edits].map(|edits| code_costs(problem, allocation, edits));
     let close = 1e-6 * (1.0 + before.moved_bytes);
     assert!((-close..=before.moved_bytes + close).contains(&after.moved_bytes), "{name}: {after:?}\n{problem}");
-    // A reload for a copy may become a move.
+    // Clean-up may replace a reload by a copy. The copied words may then grow, but the sum must not.
     let words = |costs: CodeCosts| costs.copy_words + costs.moved_bytes / 4.0;
     assert!(words(after) <= words(before) + close, "{name}: {before:?} {after:?}\n{problem}");
 }
 
-/// Checks that the other engines exceed a budget that cannot be met, too, and that the reported least budget can be
-/// met.
+/// Checks a report that a register limit cannot be met: the greedy engine exceeds the limit, too, and the allocator
+/// meets the reported least limit, but not a limit below it.
 fn check_least_limit(problem: &Problem, allocator: &dyn Allocator, file: &str, register_limit: u32, least: u32) {
     let name = allocator.name();
     assert!(least > register_limit, "{name}: {least} after {register_limit}\n{problem}");
@@ -102,7 +104,7 @@ fn check_least_limit(problem: &Problem, allocator: &dyn Allocator, file: &str, r
     }
 }
 
-/// Replaces the budget of a file, in registers, in a line of a problem.
+/// Replaces the register limit of a file, in a line of a problem.
 fn with_limit(line: &str, file: &str, registers: u32) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
@@ -129,7 +131,8 @@ pub fn check_fatpoint(u: &mut Unstructured<'_>) -> Result<()> {
     check_allocate(u, &Fatpoint { knobs })
 }
 
-/// Splits an allocator's spilled ranges. The checker proves the result, too, and it costs no more.
+/// Splits an allocator's spilled ranges. The checker must prove the new allocation, and the new allocation must cost
+/// less.
 fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, splitting: &Splitting) {
     let name = allocator.name();
     let found = split::allocate(allocator, problem, splitting).expect("it was allocated before");
@@ -154,7 +157,7 @@ pub fn check_problem_text(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Draws the problem of a generated function, with a small budget or none.
+/// Draws the problem of a generated function, with a small register limit or none.
 fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = lowered_function(u, &options)?;
@@ -170,7 +173,7 @@ fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
     Ok(Problem::by_name(&function, &preset).unwrap_or_else(|error| panic!("{error}\n{function}")))
 }
 
-/// Solves a small problem with the exact solver, and compares the result with the other engines'.
+/// Solves a small problem with the exact solver, and compares the result with the results of the other engines.
 pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     let sizes = Sizes { ranges: u.int_in_range(1..=14)?, register_limit: u.int_in_range(2..=10)?, ..Sizes::default() };
     let problem = if u.ratio(1, 8)? { of_function(u)? } else { problem(u, &sizes)? };
@@ -195,11 +198,12 @@ pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     for other in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
         let name = other.name();
         let theirs = match other.allocate(&problem) {
-            // `check_least_budget` decides whether this is right.
+            // `check_least_limit` verifies this report.
             Err(ProblemError::LimitNotMet { .. }) => continue,
             found => found.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}")).costs(&problem),
         };
-        // If the solver does not finish, it returns the better of greedy and Briggs; fat-point may be better.
+        // If the solver does not finish, it returns the better result of greedy and Briggs. The result of fat-point may
+        // be better still.
         if !exact.is_optimal && name == "fatpoint" {
             let (over, mine) = (least.over_limit, least.moved_bytes - close);
             assert!((over, mine) <= (theirs.over_limit, theirs.moved_bytes), "{least:?} {theirs:?}\n{problem}");
@@ -222,11 +226,11 @@ pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
 pub(crate) struct Sizes {
     /// Live ranges.
     pub(crate) ranges: u32,
-    /// The last instruction that defines a register.
+    /// Highest number of an instruction that defines a register.
     pub(crate) insts: u32,
-    /// Units of a register limit.
+    /// The register limit, in units.
     pub(crate) register_limit: u32,
-    /// Units of a class.
+    /// The width of a class, in units.
     pub(crate) width: u32,
 }
 
@@ -236,8 +240,8 @@ impl Default for Sizes {
     }
 }
 
-/// Draws a synthetic problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies
-/// between them, a loop within a loop, and one block or unknown control flow.
+/// Draws a synthetic problem, which need not come from a function. It has any shapes of classes, fixed places, live
+/// ranges with holes, copies between live ranges, and nested loops. It has one block, or its control flow is unknown.
 pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem> {
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
@@ -278,7 +282,7 @@ fn add_ranges(
     num_insts: u32,
     most: u32,
 ) -> Result<()> {
-    // All uses in an instruction have its frequency.
+    // All uses in one instruction have the instruction's frequency.
     let mut frequencies: IndexVec<Inst, f32> = IndexVec::new();
     for _ in 0..num_insts + 5 {
         frequencies.push(f32::from(u.int_in_range(1..=100_u8)?));
@@ -317,7 +321,7 @@ fn add_ranges(
     Ok(())
 }
 
-/// Adds a loop, or one within another, with control flow in the order of instructions.
+/// Adds a loop or two nested loops, with control flow in the order of instructions.
 fn add_loops(u: &mut Unstructured<'_>, builder: &mut ProblemBuilder, num_insts: u32) -> Result<()> {
     let last = num_insts + 5;
     let first = u.int_in_range(0..=last - 5)?;

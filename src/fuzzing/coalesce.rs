@@ -8,8 +8,8 @@ use crate::config::{Config, Priority};
 use crate::function::Function;
 use crate::target::Classification;
 
-/// Checks that coalescing, with any options, keeps a function valid and preserves its meaning by the checker and the
-/// interpreter, and never leaves more moves than before.
+/// Checks that coalescing, with any options, keeps a function valid and never leaves more moves than before. The
+/// checker and the interpreter must confirm that its meaning is preserved.
 pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;

@@ -1,4 +1,4 @@
-//! An oracle for dominators, post-dominators and loops, by reachability without a block.
+//! An oracle for dominators, post-dominators and loops, by reachability in the graph without one block.
 
 use crate::analysis::{Cfg, Dominators, Loops, PostDominators};
 use crate::function::{Block, Function};
@@ -31,7 +31,8 @@ pub fn check_control_flow(function: &Function) -> Result<(), String> {
     check_loops(function, &cfg, &dominators, &Loops::new(&cfg, &dominators))
 }
 
-/// Checks post-dominators: a block post-dominates another if the other reaches an exit, but none without the block.
+/// Checks post-dominators. A block post-dominates another block if the other block reaches an exit, and every such path
+/// contains the first block.
 fn check_post_dominators(function: &Function, post_dominators: &PostDominators) -> Result<(), String> {
     let ends = |from: Block, without: Option<Block>| {
         let reached = reached_from(function, from, without);

@@ -15,7 +15,7 @@ thread_local! {
     static REACHED: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// Records that the present run reached a goal that not every run reaches, if `is_there`.
+/// If `is_there`, records that the present run reached a goal.
 pub(crate) fn reached(what: &'static str, is_there: bool) {
     #[cfg(test)]
     if is_there {
@@ -25,14 +25,14 @@ pub(crate) fn reached(what: &'static str, is_there: bool) {
     let _ = (what, is_there);
 }
 
-/// How often the time of an oracle is extended if it has not reached all goals, because the number of runs in a time
-/// depends on the machine. On a busy machine, the time is extended more often, up to a least number of runs.
+/// Most rounds of an oracle, each with the given time, if it has not reached all goals. On a busy machine, a round has
+/// few runs; there are then additional rounds until the oracle has had a least number of runs.
 #[cfg(test)]
 const ROUNDS: u32 = 20;
 #[cfg(test)]
 const RUNS: u64 = 3_000;
-/// The fewest bytes of a run in the first round, and in the last ones. Each round has larger runs than the one before:
-/// arbtest begins with small runs, and on a slow machine it never reaches larger ones.
+/// The fewest bytes of a run in the first round, and in the last rounds. The number doubles with each round: arbtest
+/// begins with small runs, and on a slow machine it never reaches large runs.
 #[cfg(test)]
 const BYTES: [u32; 2] = [32, 8_192];
 
@@ -71,8 +71,8 @@ pub(crate) fn explore(
 mod tests {
     use super::*;
 
-    /// Returns an oracle that reaches a goal in every other run, beginning with the second. With any number of runs, it
-    /// never exceeds half of them.
+    /// Returns an oracle that reaches a goal in every other run, beginning with the second. The goal is never reached
+    /// in more than half of the runs.
     fn every_other() -> impl FnMut(&mut Unstructured<'_>) -> Result<()> {
         let mut is_reached = true;
         move |_| {
@@ -88,7 +88,7 @@ mod tests {
         explore(every_other(), 20, &[("it", 25)]);
     }
 
-    /// An oracle that never reaches a goal is an error, and so is one that reaches it too rarely.
+    /// An oracle that never reaches a goal, or reaches it too rarely, is an error.
     #[test]
     fn too_seldom() {
         for (expected, start) in [(("it", 90), "it: "), (("something else", 0), "something else: 0 of ")] {

@@ -6,8 +6,8 @@ use super::{Options, coalesce, edited, reached, ssa_function};
 use crate::config::{Config, CssaInterference};
 use crate::ssa::conventional;
 
-/// Checks that the pass, with any options, keeps a function valid and in SSA form, and preserves its meaning by the
-/// checker and the interpreter.
+/// Checks that the pass, with any options, keeps a function valid and in SSA form. The checker and the interpreter must
+/// confirm that its meaning is preserved.
 pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
     let config = Config {
         cssa_interference: *u.choose(&[

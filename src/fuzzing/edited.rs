@@ -1,4 +1,4 @@
-//! The checks that the edits of every pass must meet.
+//! The checks that the edits of every pass must pass.
 
 use super::check_same_meaning;
 use crate::check::check;

@@ -1,4 +1,5 @@
-//! Compares the forecast with a count at each point, and tests its scheduler for properties of every order.
+//! Compares the forecast with a count at each point, and tests the properties that every order of its scheduler must
+//! have.
 
 use arbitrary::{Result, Unstructured};
 
@@ -11,7 +12,7 @@ use crate::target::machine::Architecture;
 /// Checks that a forecast keeps its bounds, that the values at its peak have the words that it counts, and that wider
 /// views of the same code never have lower pressure.
 pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
-    // Enough for spills, with bounds or without.
+    // So many loaded values cause spills, with and without launch bounds.
     let held = if u.arbitrary()? { u.int_in_range(20..=300)? } else { 0 };
     let options = Options { undefined_paths: u.arbitrary()?, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
@@ -27,7 +28,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     let architectures = Architecture::all();
     let architecture = &architectures[u.choose_index(architectures.len())?];
     let case = Case { architecture, max_registers: limit(u, 255)? };
-    // The rest uses the code that the forecast describes.
+    // From here on, the function has the code that the forecast describes, without dead code.
     let whole = function.clone();
     let classification = Classification::by_name(function.opcodes());
     let functions = [without_dead_code(function, &classification)];
@@ -45,7 +46,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
 
     assert!((1..=forecast.register_limit).contains(&forecast.registers), "{forecast:?}");
     reached("spills", forecast.spill_bytes() > 0);
-    // Stores and reloads are whole words.
+    // Stores and reloads are whole words, so a forecast may be slightly below the model's least number of bytes.
     let fewest = Model::spills().head.least - 2.0;
     let bytes = f64::from(forecast.spill_bytes());
     assert!(bytes == 0.0 || bytes >= fewest, "{bytes} of {fewest}\n{}", functions[0]);
@@ -85,8 +86,8 @@ fn check_debug_values(function: &Function, case: &Case, expected: &Forecast) {
     assert_eq!(forecasts[0].features, expected.features, "{function}");
 }
 
-/// Checks that the curve has a number for each step of the code, that its maximum is the peak's, and that the values at
-/// the peak are live there.
+/// Checks that the curve has a number for each step of the code, that its maximum is the pressure at the peak, and that
+/// the values at the peak are live there.
 fn check_curve(function: &Function, forecast: &Forecast) {
     let Forecast { curve, peak, .. } = forecast;
     assert_eq!(curve.words.len(), function.num_insts().div_ceil(curve.stride as usize), "{forecast:?}");

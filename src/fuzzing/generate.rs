@@ -28,7 +28,7 @@ pub struct Options {
     pub undefined_paths: bool,
     /// Whether most instructions have effects.
     pub effects: bool,
-    /// The number of values that are loaded first, and read where the function returns.
+    /// The number of values that are loaded at the start and read before each return.
     pub held: usize,
 }
 
@@ -96,7 +96,7 @@ struct Generator<'a, 'u> {
     variables: Vec<VReg>,
     /// Whether most instructions have effects.
     effects: bool,
-    /// Values that are loaded first and read last.
+    /// Values that are loaded at the start and read before each return.
     held: Vec<VReg>,
 }
 

@@ -1,4 +1,4 @@
-//! Random control-flow graphs and their dominators, computed naively, so that no other analysis is trusted.
+//! Random control-flow graphs and their dominators. The dominators are computed naively, without any other analysis.
 
 use arbitrary::{Result, Unstructured};
 
@@ -13,7 +13,7 @@ pub(super) fn successors(u: &mut Unstructured<'_>, max_blocks: usize) -> Result<
     for index in 0..count {
         let mut succs = Vec::new();
         let next = index + 1;
-        // Most blocks branch to the next one, so that most are reachable.
+        // Most blocks branch to the next block, so most blocks are reachable.
         if next < count && u.int_in_range(0..=7u8)? < 7 {
             succs.push(Block::new(next));
         }
@@ -63,7 +63,7 @@ pub(super) fn by_dominance(succs: &IndexVec<Block, Vec<Block>>) -> Vec<(Block, O
     let without: IndexVec<Block, _> = succs.ids().map(|block| reached_without(Some(block))).collect();
     let dominates = |a: Block, b: Block| a != b && reachable[a] && reachable[b] && !without[a][b];
     let depth = |block: Block| succs.ids().filter(|&other| dominates(other, block)).count();
-    // The dominators of a block form a chain: the immediate one is the deepest.
+    // The dominators of a block form a chain. The immediate dominator is the deepest of them.
     let immediate =
         |block: Block| succs.ids().filter(|&other| dominates(other, block)).max_by_key(|&other| depth(other));
     let mut order: Vec<Block> = succs.ids().collect();

@@ -3,12 +3,12 @@
 //! Opcodes with a [`Role`] are executed by their role. The result of any other opcode is a hash of its operation and of
 //! the values that it reads. If an operand is undefined, the result is undefined, so an edited function may have any
 //! value there; a branch on an undefined value ends the run. A branch chooses by a hash of the operands of its
-//! terminators and of the number of branches taken before. So loops end, and an edited function takes the same path.
-//! Debug values have no effect.
+//! terminators and of the number of branches taken before. Therefore loops end, and an edited function takes the same
+//! path. Debug values have no effect.
 //!
-//! [`memory`](super::memory) models how instructions with effects interact. An instruction that may trap does so
-//! depending on a hash of its operands, and ends the run. So does a pure instruction that may fault; a fault is an
-//! error of the function.
+//! [`memory`](super::memory) models how instructions with effects interact. Whether an instruction that may trap does
+//! trap depends on a hash of its operands; a trap ends the run. The same rule decides whether a pure instruction that
+//! may fault does fault; a fault is an error of the function.
 
 use std::collections::BTreeMap;
 
@@ -65,11 +65,12 @@ fn width(function: &Function, reg: VReg) -> u32 {
     }
 }
 
-/// One of this many pure instructions that may fault does fault, and one of this many that may trap does trap.
+/// A pure instruction that may fault faults in one of this many cases; an instruction that may trap traps in one of
+/// this many cases.
 const FAULTS_ONE_IN: u64 = 16;
 const TRAPS_ONE_IN: u64 = 4;
 
-/// Returns whether a hash belongs to one of every `count`.
+/// Whether a hash belongs to the selected hashes, of which there is one in `count`.
 fn is_one_of(count: u64, hash: u64) -> bool {
     mix(hash, count).is_multiple_of(count)
 }

@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 
 use crate::analysis::{IntervalTree, Overlap, Point, Segment, ValueNumber};
 
-/// Executes random insertions, removals and queries, and compares each answer with the list's.
+/// Executes random insertions, removals and queries, and compares each answer with the answer of the list.
 ///
 /// # Panics
 /// If an answer differs.

@@ -24,7 +24,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let held = u.int_in_range(0..=6)?;
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 40, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
-    // Coalesced registers have several definitions, and may be far from their tied registers.
+    // A coalesced register has several definitions. Its tied operands may be far from them.
     if u.ratio(1, 2)? {
         let classification = Classification::by_name(function.opcodes());
         let edits = coalesce(&function, &classification, &Config::default()).edits;
@@ -105,7 +105,7 @@ fn ptxas_spills(u: &mut Unstructured<'_>, function: &Function) -> Result<IndexVe
     Ok(ptxas_spills)
 }
 
-/// Checks that the trials end with the first that reaches the goal, and that the outcome is the best of them.
+/// Checks that no trial follows a trial that reaches the goal, and that the outcome is that of the best trial.
 fn check_trials(goal: &SpillGoal, outcome: &Outcome) {
     let Some((last, others)) = outcome.trials.split_last() else {
         assert!(outcome.spilled.is_empty() && outcome.fullest.is_none());
@@ -337,7 +337,7 @@ fn other_registers(u: &mut Unstructured<'_>, parts: &[(VReg, Slot)]) -> Result<V
     Ok(parts)
 }
 
-/// Returns whether no slots in shared memory overlap.
+/// Whether no slots in shared memory overlap.
 fn applies_apart(edits: &EditList) -> bool {
     let mut owned = HashSet::new();
     let mut threads = 0;

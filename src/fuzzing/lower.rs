@@ -9,8 +9,8 @@ use crate::function::{VReg, Value};
 
 /// Replaces every PHI by copies through a new register, and puts tied operands into the same register.
 ///
-/// No other instruction writes the new register, so a predecessor may write it before its branches, whichever way they
-/// go.
+/// No other instruction writes the new register, so a predecessor may write the new register before its branches,
+/// whichever branch is taken.
 pub(super) fn lower(draft: &mut Draft) {
     for block in draft.blocks.ids() {
         let phis = std::mem::take(&mut draft.blocks[block].phis);

@@ -3,12 +3,13 @@
 //! The model does not use [`Effects::conflict`]; the rule is tested with this model. Memory has a few cells for each
 //! place in which a memory space may lie. The generic space lies in all places, and the cluster's shared memory in the
 //! block's own and in that of other blocks. An address is a number that selects a place of its space, and a cell there.
-//! So accesses of different spaces sometimes overlap.
+//! Therefore accesses of different spaces sometimes overlap.
 //!
 //! Two observers exist besides the thread itself. The threads of the warp see convergent instructions, in their order.
 //! The other threads of the device see ordered instructions: at each, they read all of memory, and then write all of
-//! it. Both see an opaque instruction, which also acts like the other threads. Both see an instruction that traps, ends
-//! a block, belongs to a call or keeps its place; it sees all effects of the thread so far.
+//! it. Both see an opaque instruction, which acts on memory like an ordered instruction. Both see an instruction that
+//! traps, ends a block, belongs to a call or keeps its place; such an instruction sees all effects of the thread so
+//! far.
 
 use super::value::mix;
 use crate::function::{Effects, MemorySpace};
@@ -65,9 +66,9 @@ pub(super) struct Access {
 #[derive(Clone, Debug)]
 pub(super) struct World {
     cells: [[Option<u64>; CELLS]; PLACES.len()],
-    /// A hash of all that the threads of the warp have seen.
+    /// A hash of all instructions that the threads of the warp have seen.
     warp: u64,
-    /// A hash of all that the other threads have seen.
+    /// A hash of all instructions that the other threads have seen.
     device: u64,
 }
 
@@ -82,8 +83,8 @@ impl World {
         }
     }
 
-    /// Executes an access. Returns the values that it saw, and a hash of all on which its result depends besides its
-    /// operands; `None` if that is undefined.
+    /// Executes an access. Returns the values that it saw, and a hash of everything besides its operands on which its
+    /// result depends. The hash is `None` if its result is undefined.
     pub(super) fn execute(&mut self, access: &Access) -> (Seen, Option<u64>) {
         let Access { effects, operation, hash, .. } = *access;
         let is_barrier = effects.intersects(Effects::BARRIER);

@@ -67,7 +67,7 @@ pub struct Mutant {
     pub text: String,
 }
 
-/// Draws distinct mutants of a kernel. The faults that the kernel can have occur in turn.
+/// Draws distinct mutants of a kernel. The kinds of fault that the kernel can have take turns.
 pub fn mutants(text: &str, kernel: &str, count: usize, seed: u64) -> Vec<Mutant> {
     let Some(body) = body(text, kernel) else { return Vec::new() };
     let first = text[..body.start].matches('\n').count();
@@ -275,7 +275,7 @@ mod tests {
         \tld.local.b32 \t%r5, [%vr0+4];\n\tbar.sync \t0;\n\t@!%p2 bra.uni $L__BB0_1;\n\
         $L__BB0_1:\n\tst.global.v2.b32 \t[%rd1], {%r1, %r2};\n\tret;\n}\n";
 
-    /// Each fault is as its name says, in the requested kernel.
+    /// Each fault matches its name, and is in the requested kernel.
     #[test]
     fn faults() {
         let found: BTreeSet<(Fault, String, String)> = mutants(TEXT, "k", 100, 1)

@@ -224,7 +224,7 @@ const SPECIAL: &[(&str, Role)] = &[
     ("MOV_B1_r", Role::Copy),
 ];
 
-/// Returns the opcodes of generated functions, and every move of NVPTX, so that edits can insert each.
+/// Returns the opcodes of generated functions, and all moves of NVPTX, so that edits can insert any move.
 pub fn opcode_table() -> Arc<OpcodeTable> {
     static TABLE: LazyLock<Arc<OpcodeTable>> = LazyLock::new(|| {
         let mut table = OpcodeTable::new();

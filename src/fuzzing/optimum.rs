@@ -7,8 +7,8 @@ use super::{Options, lowered_function, reached};
 use crate::lab::coalescing_optimum::optimum;
 use crate::target::Classification;
 
-/// Checks that the coalescer, with any options, leaves at least the copies of the lower bound, and that more steps do
-/// not weaken the bound; both also at each loop depth.
+/// Checks that the coalescer, with any options, never leaves fewer copies than the lower bound, in sum and at each loop
+/// depth. Checks that a bound that is computed in fewer steps is never higher.
 pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;

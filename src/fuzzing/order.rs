@@ -22,7 +22,7 @@ impl Rule {
     /// The rule of passes and checker.
     const WHOLE: Self = Self { conditions: Conditions::all(), has_guards: true };
 
-    /// Returns whether two instructions of a block must keep their order, regardless of registers.
+    /// Whether two instructions of a block must keep their order, regardless of registers.
     fn holds(self, function: &Function, first: Inst, second: Inst) -> bool {
         let (effects, later) = (function.effects(first), function.effects(second));
         let (space, later_space) = (function.memory_space(first), function.memory_space(second));
@@ -31,15 +31,16 @@ impl Rule {
     }
 }
 
-/// Checks that every order that the rule allows preserves the meaning, and so does every other order that the checker
-/// accepts.
+/// Checks that every order that the rule allows preserves the meaning. Checks that every other order that the checker
+/// accepts preserves it, too.
 pub fn check_order(u: &mut Unstructured<'_>) -> Result<()> {
     let function = function(u)?;
     let seed = u.arbitrary()?;
     if let Err(mismatch) = compare(&function, &orders(&function, Rule::WHOLE, seed)) {
         panic!("an order that the rule allows: {mismatch}\n{function}");
     }
-    // Removes one condition, which often just allows an order that is nearly permitted; or only the guards.
+    // Removes one condition, the guards, both or nothing. The orders that are then allowed often violate the rule in
+    // one place only.
     let one = Conditions::from_bits_truncate(1 << u.int_in_range(0..=15u8)?) - Conditions::TERMINATOR;
     let left_out = if u.arbitrary()? { one } else { Conditions::empty() };
     let rule = Rule { conditions: Conditions::all() - left_out, has_guards: u.arbitrary()? };
@@ -77,7 +78,7 @@ fn function(u: &mut Unstructured<'_>) -> Result<Function> {
     Ok(function)
 }
 
-/// Draws an order of each block. Instructions that the rule or a register orders keep their order.
+/// Draws an order of each block. Two instructions keep their order if the rule or a common register requires it.
 fn orders(function: &Function, rule: Rule, seed: u64) -> IndexVec<Block, Vec<Inst>> {
     let mut edges = Edges::default();
     function.blocks().map(|block| order(function, rule, mix(seed, block.0.into()), block, &mut edges)).collect()
@@ -111,8 +112,8 @@ fn order(function: &Function, rule: Rule, seed: u64, block: Block, edges: &mut E
     order
 }
 
-/// Returns whether two instructions keep their order for reasons besides their effects: terminators choose together,
-/// and pure instructions would not run after them.
+/// Whether two instructions keep their order for reasons besides their effects: the terminators of a block choose the
+/// successor together, and pure instructions would not execute after them.
 fn is_fixed(function: &Function, first: Inst, second: Inst) -> bool {
     let is_terminator = |inst| function.effects(inst).contains(Effects::TERMINATOR);
     let only_computes = function.effects(first).is_pure() || function.role(first) == Role::Debug;

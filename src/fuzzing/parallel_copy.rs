@@ -14,7 +14,7 @@ const TEMPORARIES: u32 = 1000;
 pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
     let count = u.int_in_range(0..=12usize)?;
     let regs = u.int_in_range(1..=12u32)?;
-    // Random pairs rarely write registers once, so cycles would be rare.
+    // In random pairs, most registers would be written more than once, and cycles would be rare.
     let mut unwritten: Vec<VReg> = (0..=regs).map(VReg).collect();
     let is_permutation = u.arbitrary()?;
     let mut unread = unwritten.clone();
@@ -77,7 +77,7 @@ fn check_sequence(sources: &BTreeMap<VReg, VReg>, copies: &[(VReg, VReg)], tempo
     assert_eq!(copies.len(), sources.len() - trivial + cycles, "{copies:?} for {sources:?}");
 }
 
-/// Counts the cycles in which only the successor reads each register.
+/// Counts the cycles in which each register is read only by the next register of the cycle.
 fn pure_cycles(sources: &BTreeMap<VReg, VReg>) -> usize {
     let readers = |reg: VReg| sources.iter().filter(|&(&dst, &src)| src == reg && dst != reg).count();
     let is_first_of_pure_cycle = |first: VReg| {

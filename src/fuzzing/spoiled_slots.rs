@@ -1,4 +1,4 @@
-//! Spoils stores and reloads one by one: the slot verifier finds each fault, and the symbolic checker finds most.
+//! Spoils stores and reloads one by one. The slot verifier must find each fault, the symbolic checker most faults.
 
 use arbitrary::{Result, Unstructured};
 
@@ -96,8 +96,8 @@ pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, 
     Ok(())
 }
 
-/// Returns whether a register is undefined somewhere: by an instruction, or because a path from the entry to a read has
-/// no definition.
+/// Whether a register is undefined somewhere: by an instruction, or because a path from the entry to a read has no
+/// definition.
 pub(super) fn may_be_undefined(function: &Function, reg: VReg) -> bool {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
@@ -202,7 +202,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
             let at = before(function, definition);
             list[value.load] = Edit::InsertReload { inst: load, at, reg: again, slot };
         }
-        // A load at the same place precedes the instruction that is inserted last.
+        // If the load is at the same place, the new store would come after the load and not affect it.
         Fault::AnotherValueOverwrites if stored == loaded => return None,
         Fault::AnotherValueOverwrites => {
             let reg = other_register(function, reg)?;
@@ -339,7 +339,7 @@ mod tests {
         let classification = Classification::by_name(function.opcodes());
         let architecture = Architecture::by_name("sm_90").expect("a processor");
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
-        // One of several stores of a value may be correct at another place.
+        // Values with several stores are excluded: one of these stores may be correct at another place.
         let in_loops = KeepInLoops::On;
         let goal = SpillGoal { max_values: 40, in_loops, sinks: true, hoists: true, ..SpillGoal::plain(words, to) };
         if let Ok(outcome) = spill_values(
@@ -355,7 +355,7 @@ mod tests {
     fn try_all(function: &Function, edits: &EditList, table: &mut BTreeMap<&'static str, Row>) {
         assert_eq!(find(function, edits), Found { by_verifier: false, by_checker: false });
         let mut values = values(function, edits);
-        // Where a value is undefined, its slot's contents are correct, also before the store.
+        // Values that may be undefined are excluded: while a value is undefined, any content of its slot is correct.
         values.retain(|value| !may_be_undefined(function, value.reg));
         // A few values from the whole function are sufficient.
         for value in values.iter().step_by(values.len().div_ceil(3).max(1)) {
@@ -378,8 +378,8 @@ mod tests {
     }
 
     /// Checks that the verifier finds every fault, and that the symbolic checker finds at least `percent` percent of
-    /// each kind: the share that changes a result. The symbolic checker does not see the cost of a slot that is too
-    /// wide or misaligned.
+    /// each kind, because some faults change no result. A slot that is too wide or misaligned often changes no result,
+    /// so the symbolic checker need not find it.
     fn judge(percent: u32, table: &BTreeMap<&'static str, Row>) {
         println!("{:36}{:>8}{:>10}{:>10}", "fault", "tried", "verifier", "checker");
         for (name, row) in table {
@@ -415,7 +415,7 @@ mod tests {
         judge(100, &table);
     }
 
-    /// Each fault in generated functions, in as many rounds as all faults need.
+    /// Each fault in generated functions, in at most 20 rounds, until each kind of fault has been tried 10 times.
     #[test]
     fn generated_functions() {
         let mut table = BTreeMap::new();

@@ -96,8 +96,8 @@ fn every_read_of_a_lowered_function_finds_a_definition_on_every_path() {
     }
 }
 
-/// Returns whether edges between reachable blocks remain after intervals have been collapsed: T1 and T2 of Hecht and
-/// Ullman, "Flow Graph Reducibility" (1972).
+/// Whether edges between reachable blocks remain after intervals have been collapsed: T1 and T2 of Hecht and Ullman,
+/// "Flow Graph Reducibility" (1972).
 fn has_irreducible_loop(function: &Function) -> bool {
     let mut reached = BTreeSet::new();
     let mut worklist = vec![Block(0)];

@@ -25,7 +25,7 @@ pub fn check_round_trip(u: &mut Unstructured<'_>) -> Result<()> {
 
     let mut lines: Vec<&str> = text.lines().collect();
     let mut bytes = if u.arbitrary()? {
-        // Lines are repeated, removed or reordered: the result is often still a function.
+        // Lines are repeated, removed or reordered. The resulting text is often still a valid function.
         for _ in 0..u.int_in_range(1..=2)? {
             let (at, other) = (u.choose_index(lines.len())?, u.choose_index(lines.len())?);
             match u.int_in_range(0..=2u8)? {
@@ -39,7 +39,7 @@ pub fn check_round_trip(u: &mut Unstructured<'_>) -> Result<()> {
         text.clone().into_bytes()
     };
     for _ in 0..u.int_in_range(0..=2)? {
-        // A digit for a digit: another register, block or number.
+        // A digit is replaced by another digit, which gives another register, block or number.
         let digits: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
         if !digits.is_empty() {
             bytes[digits[u.choose_index(digits.len())?]] = b'0' + u.int_in_range(0..=9u8)?;
@@ -69,7 +69,7 @@ fn check_reads_back(text: &str) {
         let printed = function.to_string();
         let again = Function::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!(again.to_string(), printed);
-        // It may be valid or not, but must not panic.
+        // The function may be valid or not; the call must not panic.
         let _ = function.validate();
     }
 }

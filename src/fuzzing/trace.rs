@@ -44,8 +44,8 @@ pub enum End {
 pub struct Trace {
     /// The events, in order. A return and a trap see all of memory, which is the final state of the run.
     pub events: Vec<Event>,
-    /// The end of the run; `None` if it was cut off or branched on an undefined value, after which any behaviour is
-    /// possible.
+    /// The end of the run. `None` if the run was cut off, or if it branched on an undefined value, after which any
+    /// behaviour is possible.
     pub end: Option<End>,
     /// The number of blocks entered.
     pub visits: usize,
@@ -64,7 +64,7 @@ pub struct Mismatch {
 }
 
 impl Trace {
-    /// Returns whether the end of the run is completely known.
+    /// Whether the end of the run is completely known.
     pub fn is_complete(&self) -> bool {
         matches!(self.end, Some(End::Return | End::Trap))
     }
@@ -106,8 +106,8 @@ impl Trace {
 }
 
 impl Trace {
-    /// Returns the same events, ordered in each block visit by a number of their instructions instead of by time; a
-    /// branch stays last.
+    /// Returns the trace with the events of each block visit sorted by the result of `number` for their instructions,
+    /// instead of by time. A branch stays last.
     ///
     /// No instruction with an effect leaves its block, and a run is cut off between blocks, so the events that both
     /// runs reached are the same in this order, too.

@@ -1,9 +1,10 @@
 //! An oracle for uniformity: threads that differ only in the results of divergent opcodes.
 //!
 //! Each thread runs alone. Values of two threads are compared when both execute the same block in the same iteration of
-//! each surrounding loop. A uniform value must be equal there, and only there can a warp hold both values at the same
-//! time. The paths of the threads do not matter, so the oracle needs no reconvergence. In a cycle with several entries,
-//! iterations are counted by block: either no branch has separated threads there, or a uniform value never changes.
+//! each surrounding loop. A uniform value must be equal in both threads there. At all other points, a warp never holds
+//! both values at the same time. The paths of the threads do not matter, so the oracle needs no reconvergence. In a
+//! cycle with several entries, iterations are counted by block: either no branch has separated threads there, or a
+//! uniform value never changes.
 //!
 //! Branches choose by a hash of their operands alone: a count of branches would be an additional value that differs
 //! between threads.
@@ -168,7 +169,7 @@ impl Observer<'_> {
         observed
     }
 
-    /// Returns whether threads get different results from an instruction, by the target's properties.
+    /// Whether threads may get different results from an instruction: its opcode is divergent, or it has effects.
     fn is_private(&self, inst: Inst) -> bool {
         let info = self.classification.of(self.function, inst);
         self.function.role(inst) == Role::Other

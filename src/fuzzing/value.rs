@@ -26,7 +26,7 @@ impl Bits {
         Self { value: 0, undefined: mask(width), width }
     }
 
-    /// Returns whether all bits are defined.
+    /// Whether all bits are defined.
     pub fn is_defined(self) -> bool {
         self.undefined == 0
     }
@@ -43,7 +43,7 @@ impl Bits {
         Self { value: self.value >> shift, undefined: self.undefined >> shift, width }.resized(width)
     }
 
-    /// Returns these bits with `high` above them.
+    /// Returns the concatenation of these bits and `high`, with `high` in the upper bits.
     pub fn below(self, high: Self) -> Self {
         let place = |bits: u128| bits.checked_shl(self.width).unwrap_or(0);
         Self {
@@ -65,13 +65,13 @@ impl Bits {
         self.is_defined().then_some(self.value)
     }
 
-    /// Returns whether `other` may replace this value: it must agree with all defined bits.
+    /// Whether `other` may replace this value: it must agree with all defined bits.
     pub fn is_refined_by(self, other: Self) -> bool {
         let (old, new) = (self.sign_extended(), other.sign_extended());
         (new.undefined | (old.value ^ new.value)) & !old.undefined == 0
     }
 
-    /// Returns whether the bits are the same wherever both are defined.
+    /// Whether the bits are the same wherever both are defined.
     pub(super) fn agrees_with(self, other: Self) -> bool {
         (self.value ^ other.value) & !self.undefined & !other.undefined == 0
     }

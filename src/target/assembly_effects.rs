@@ -15,9 +15,9 @@ pub enum AssemblyEffects {
     Computes,
     /// Computes its results from the operands of all threads of a warp.
     ComputesTogether,
-    /// Also reads memory. It must not be moved.
+    /// Computes and reads memory. Must not be moved.
     Reads,
-    /// Also executes plain loads.
+    /// Computes and executes plain loads.
     Loads,
     /// Any effect.
     Unknown,
@@ -132,7 +132,7 @@ impl AssemblyEffects {
         all.unwrap_or(Self::Unknown)
     }
 
-    /// `declared` has the names that are declared in the scope.
+    /// Determines the effects of one statement. `declared` has the names that are declared in its scope.
     fn of_instruction(statement: &str, declared: &[&str]) -> Self {
         let (guard, name, operands) = parts(statement);
         let words = [guard, operands].into_iter().flat_map(|text| text.split(|c: char| !is_of_word(c)));
@@ -155,7 +155,7 @@ impl AssemblyEffects {
         }
     }
 
-    /// Returns the effects of both together.
+    /// Returns the combined effects of two statements.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Computes, effects) | (effects, Self::Computes) => effects,
@@ -202,8 +202,8 @@ fn statements(text: &str) -> impl Iterator<Item = &str> + Clone {
     bare.filter(|statement| !statement.is_empty())
 }
 
-/// Returns the predicate, name and operands of an instruction. An instruction under a predicate has the same effects,
-/// or none.
+/// Returns the predicate, name and operands of an instruction. A predicate adds no effects: an instruction under a
+/// predicate has its usual effects, or none.
 fn parts(statement: &str) -> (&str, &str, &str) {
     let guarded = statement.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
     let (guard, rest) = guarded.unwrap_or(("", statement));

@@ -146,7 +146,7 @@ impl Classification {
             Purity::Unknown => unknown_effects(desc, flags, name),
             Purity::InlineAsm => asm_effects(flags),
             Purity::Pure if contradicts_purity(desc, flags) => unknown_effects(desc, flags, name),
-            // If the opcode's name has a space, as for textures, the same memory may be written under another name.
+            // If the opcode's name determines the space, as for textures, other instructions may write the same memory.
             Purity::Reads if info.space.is_none() && reads_unchanging_memory(flags, space) => Effects::empty(),
             known => known.effects(),
         };
@@ -169,9 +169,9 @@ impl Classification {
         (effects, if accesses { space } else { MemorySpace::Generic })
     }
 
-    /// Returns the cost of rematerialising an instruction: the cost of its opcode, or the cost of a load of the
-    /// function's own parameters, which the hardware keeps in constant memory. `None` if the instruction cannot be
-    /// rematerialised.
+    /// Returns the cost of rematerialising an instruction: the cost of its opcode. A load of the function's own
+    /// parameters has its own cost, because the hardware keeps them in constant memory. `None` if the instruction
+    /// cannot be rematerialised.
     ///
     /// # Panics
     /// If the subtarget does not have the opcode.
@@ -226,7 +226,8 @@ fn may_fault(info: &OpcodeInfo, flags: InstFlags, space: MemorySpace) -> bool {
     }
 }
 
-/// Whether LLVM's flags include more than the side effects that LLVM sets for opcodes without a pattern.
+/// Whether LLVM's flags include more than side effects. LLVM also sets side effects for opcodes without a pattern, so
+/// they alone prove nothing.
 fn contradicts_purity(desc: DescFlags, flags: InstFlags) -> bool {
     let accesses = DescFlags::LOAD | DescFlags::STORE;
     desc.intersects(accesses | DescFlags::CALL | DescFlags::TERMINATOR | DescFlags::INLINE_ASM)

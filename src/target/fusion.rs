@@ -16,7 +16,7 @@ pub fn is_fusible_sum(name: &str) -> bool {
     is_unrounded(name, &["FADD", "FSUB"], &["add", "sub"])
 }
 
-/// Whether an opcode is one of these operations on floating-point numbers, without a rounding modifier.
+/// Whether an opcode is one of the given operations on floating-point numbers, without a rounding modifier.
 fn is_unrounded(name: &str, llvm: &[&str], mnemonics: &[&str]) -> bool {
     if let Some(rest) = llvm.iter().find_map(|prefix| name.strip_prefix(prefix)) {
         return rest.starts_with('f') || rest.starts_with("bf");

@@ -274,7 +274,8 @@ impl OpcodeInfo {
         Self { convergent: true, uniformity: Uniformity::Divergent, ..self }
     }
 
-    /// Returns the classification as guarded: only to be executed on paths on which the program executes it.
+    /// Returns the classification as guarded: the instruction may execute only on paths on which the program executes
+    /// it.
     pub(super) const fn guarded(self) -> Self {
         Self { guarded: true, ..self }
     }
@@ -294,7 +295,7 @@ impl OpcodeInfo {
         Self { uniformity: Uniformity::Propagates, ..self }
     }
 
-    /// Returns the opcode's role for passes that follow values.
+    /// Returns the opcode's role, which passes use to follow values.
     pub fn role(&self) -> Role {
         self.role
     }

@@ -36,7 +36,7 @@ pub fn has_masks(function: &Function) -> bool {
 }
 
 /// Returns the predicate of a guarded PTX statement, and whether the statement executes if the predicate is false. The
-/// predicate is the last operand of the statement, or the operand before the sign.
+/// predicate is the last operand of the statement; the sign of a negation follows it.
 pub fn guard(operands: &[Operand]) -> Option<(VReg, bool)> {
     let mut named = operands.iter().rev().skip_while(|operand| operand.flags.contains(OperandFlags::IMPLICIT));
     let last = named.next()?;
@@ -46,8 +46,8 @@ pub fn guard(operands: &[Operand]) -> Option<(VReg, bool)> {
 }
 
 impl Masked {
-    /// Reads the text of inline assembly. `None` if it contains anything but moves of operands and constants, and any
-    /// statements under one common predicate. O(text).
+    /// Reads the text of inline assembly. It must consist of moves of operands and constants, followed by statements
+    /// under one common predicate. Otherwise, returns `None`. O(text).
     pub fn parse(text: &str) -> Option<Self> {
         let mut mask = None;
         let mut moves = Vec::new();

@@ -65,13 +65,13 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
     by_first
 });
 
-/// Returns the classification of the opcode with this name, by a search through dozens of patterns. Other rooms use a
-/// [`Classification`], which stores the result and has LLVM's descriptors.
+/// Returns the classification of the opcode with this name, by a search through dozens of patterns. Code outside this
+/// module uses a [`Classification`], which stores the result and has LLVM's descriptors.
 ///
 /// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. LLVM's records without a name,
 /// `anonymous_N` (shuffles, matrix instructions, some fences), are unknown, too. Apart from the fences, the whole warp
-/// executes them together. LLVM does not mark all of them as convergent, so they count as convergent here. The shim
-/// names the records of `setmaxnreg` by the instruction that they print.
+/// executes them together. LLVM does not mark all of them as convergent, so they count as convergent here. The records
+/// of `setmaxnreg` are treated in the same way. The C++ shim gives them the name of the instruction that they print.
 fn classify(name: &str) -> OpcodeInfo {
     if let Some(info) = ptx::classify(name) {
         return info;

@@ -77,14 +77,14 @@ mod tests {
         repartitions(&function).into_iter().map(|(request, _)| request).collect()
     }
 
-    /// Numbers may be in the text or among the operands, and every instruction counts.
+    /// The register count of a request may be in the text or among the operands. Every request of a text is found.
     #[test]
     fn numbers() {
         let texts = ["&setmaxnreg.inc.sync.aligned.u32 $1;\\n", "&{setmaxnreg.dec.sync.aligned.u32 40;}"];
         assert_eq!(of(texts, ["1, 13, 24, 13, 96", "1"]), [Increase(96), Decrease(40)]);
     }
 
-    /// LLVM's own instructions and inline assembly count in the same way, in the order of the code.
+    /// Requests of LLVM's own instructions and of inline assembly are returned in the order of the code.
     #[test]
     fn instructions() {
         let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode setmaxnreg.inc.sync.aligned.u32\n\

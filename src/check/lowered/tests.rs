@@ -254,8 +254,8 @@ fn every_mutant_is_refused() {
     assert!(count > 5_000, "{count} mutants");
 }
 
-/// A store of a constant predicate must set the constant's value, and the halves must keep their order. The previous
-/// test changes one instruction at a time, and these mutants change whole sequences.
+/// A store of a constant predicate must set the constant's value, and the two halves of a 128-bit value must keep their
+/// order. The previous test changes one instruction at a time, and these mutants change whole sequences.
 #[test]
 fn wrong_sequences_are_refused() {
     let function = function();
@@ -280,7 +280,8 @@ fn wrong_sequences_are_refused() {
         insertion.operands.swap(0, 1);
     }
     assert!(check(&function, &edits, &mutant).is_err_and(|error| error.contains("expected Halves")));
-    // Both accesses of the halves change: a wrong offset in both the store and the load overlaps another slot.
+    // All 16-byte accesses to local memory get the same wrong offset: as store and load agree, the error shows only as
+    // an overlap with another slot.
     let mut mutant = right.clone();
     for edit in &mut mutant {
         if let LoweredEdit::Insert(insertion) = edit

@@ -17,7 +17,7 @@ pub(super) struct Access {
     pub(super) slot: Slot,
 }
 
-/// The original register in whose place a reloaded register is read.
+/// The original register that a reloaded register replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StandsFor {
     /// Unknown: no instruction of the view reads the reloaded register.

@@ -42,12 +42,13 @@ const MOST: usize = 4;
 /// The possible contents of a slot at a point; see the [module](super) documentation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Content {
-    /// The predecessor on a path without a store. At the start of the function, the first block itself.
+    /// `None` if every path has a store. Otherwise, the predecessor through which a path without a store comes; at the
+    /// start of the function, the first block itself.
     unwritten: Option<Block>,
     /// The registers that may be defined on such a path.
     written: Registers,
     values: [Option<SlotValue>; MOST],
-    /// Whether the slot may hold more values.
+    /// Whether the slot may hold more values than `values` lists.
     has_more: bool,
 }
 
@@ -106,8 +107,8 @@ impl Content {
         }
     }
 
-    /// Updates the content for an instruction of the view that makes a register undefined. `bit` is the register's bit.
-    /// The register may then have any value, including the value in the slot.
+    /// Updates the content for an instruction of the view that makes the register with this bit undefined. The register
+    /// may then have any value, including the value in the slot.
     fn forget(&mut self, bit: Registers) {
         self.written &= !bit;
         self.values.iter_mut().flatten().for_each(|value| value.defined &= !bit);
@@ -218,9 +219,9 @@ impl<'a> Flow<'a> {
         self.slots_of[reg].iter().find(|(known, _)| *known == slot).map(|&(_, bit)| bit)
     }
 
-    /// Whether the original register of a reload may be defined, if the registers in `defined` may be. If the original
-    /// register is undefined, any content of the slot is correct. A register whose reads all follow a definition counts
-    /// as always defined.
+    /// Whether a reload needs the value of its original register, at a point where only the registers in `defined` may
+    /// be defined. If the original register is undefined, any content of the slot is correct. A register whose reads
+    /// all follow a definition counts as always defined.
     fn is_wanted(&self, access: &Access, defined: Registers) -> bool {
         let StandsFor::One(reg) = self.accesses.stands_for(access.reg) else { return true };
         self.bit(reg, access.slot).is_none_or(|bit| defined & bit != 0) || !self.may_be_undefined()[reg]

@@ -7,7 +7,7 @@ use crate::function::{Block, Function, Inst, Position, Slot, VReg};
 /// An error in a slot, in a store to a slot, or in a reload from a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FindingKind {
-    /// A reload that no path from a store reaches.
+    /// A reload that no store reaches on any path.
     NoStore,
     /// A reload that some path reaches without a store.
     MaybeUnwritten,

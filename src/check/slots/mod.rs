@@ -15,14 +15,14 @@
 //!
 //! # Contents
 //! The content of a slot is a set. It contains *unwritten*, if some path has no store, and the values that the slot may
-//! hold. A value is the register that was stored. A value is *old* after an instruction of the view has written that
-//! register again. Each element of the set has the registers that may be defined while the slot holds it. The meet is
-//! the union. Of more than four values, four are kept, which is sufficient: at least three of them are not the needed
-//! value. The original register of a reload is the register that its readers read before the edits. A reload is correct
-//! if its slot holds that register on all paths, and the value is not old. If the original register is undefined, any
-//! content is correct, as long as some path leads to a read of the register without a definition. In a device function,
-//! the caller may have defined the register. O(instructions + edges · slots): a set changes at most five times, plus
-//! once for each register.
+//! hold. A value is represented by the register that was stored. A value is *old* after an instruction of the view has
+//! written that register again. Each element of the set has the registers that may be defined while the slot holds it.
+//! The meet is the union. If there are more than four values, only four are kept. Four are sufficient, because at least
+//! three of them are not the needed value. The original register of a reload is the register that its readers read
+//! before the edits. A reload is correct if its slot holds that register on all paths, and the value is not old. While
+//! the original register is undefined, any content is correct. This applies only to registers that some path reads
+//! without a definition; all other registers count as always defined. In a device function, the caller may have defined
+//! the register. O(instructions + edges · slots): a set changes at most five times, plus once for each register.
 //!
 //! # Limits
 //! The symbolic checker covers the code between a reload and its readers. A store of a copy under another register's

@@ -78,8 +78,9 @@ fn reloads() {
     assert_eq!(judge(&ahead_of_the_call, 0), [FindingKind::Unread]);
 }
 
-/// If some read may come without a definition, a path that never writes the register needs no store, because the
-/// register is undefined there. A path that writes the register without a store is found, and so is the caller's value.
+/// If some path reads a register without a definition, a path that never writes the register needs no store, because
+/// the register is undefined there. A path that writes the register without a store is found. A path without a write is
+/// found in a device function, because the caller may have written the register.
 #[test]
 fn undefined_paths() {
     let text = |kernel: &str, written: &str| {
@@ -110,7 +111,7 @@ fn undefined_paths() {
     assert_eq!(found(kernel, "  %0 = IMPLICIT_DEF\n"), []);
 }
 
-/// While a value is undefined, its slot may hold another value, up to the reload of both.
+/// While a value is undefined, its slot may hold another value. A reload that either value may reach is then correct.
 #[test]
 fn slots_of_undefined_values() {
     let found = |made_undefined: &str| {

@@ -1,11 +1,11 @@
-//! Registers that may be read without a definition: some path leads to a read from the function's start, or from an
-//! instruction that makes the register undefined, and contains no write of the register.
+//! Registers that may be read without a definition. Some path to a read of such a register contains no write of it; the
+//! path begins at the function's start, or at an instruction that makes the register undefined.
 
 use crate::function::{Block, Function, Operand, Role, VReg};
 use crate::index::IndexVec;
 
 /// Computes the registers of `wanted` that some path reads without a definition, forwards over all paths. O((blocks +
-/// edges) · wanted / 64 + instructions), times how often the set at a block's entry grows.
+/// edges) · wanted / 64 + instructions), times the number of growths of the set at a block's entry.
 pub(super) fn may_be_undefined(function: &Function, wanted: &[VReg]) -> IndexVec<VReg, bool> {
     let mut number: IndexVec<VReg, Option<usize>> = IndexVec::filled(None, function.num_regs());
     wanted.iter().enumerate().for_each(|(at, &reg)| number[reg] = Some(at));

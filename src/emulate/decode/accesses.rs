@@ -9,7 +9,7 @@ use crate::emulate::pure::{MOST_SOURCES, Pure};
 use crate::emulate::types::{Kind, Ty, low};
 use crate::ptx::Operand;
 
-/// Returns whether a modifier of a load or store only controls caches.
+/// Whether a modifier of a load or store only controls caches.
 fn is_hint(word: &str) -> bool {
     matches!(
         word,
@@ -20,7 +20,7 @@ fn is_hint(word: &str) -> bool {
 }
 
 impl Decoder<'_, '_> {
-    /// Decodes a memory access. `None` if the instruction is none.
+    /// Decodes a memory access. `None` for other instructions.
     pub(super) fn access(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         match mnemonic.word {
             "ld" | "ldu" | "st" => self.plain(mnemonic, operands)?,
@@ -148,7 +148,7 @@ impl Decoder<'_, '_> {
             Some(_) => Order::Strong,
             None => Order::Weak,
         };
-        // 128 bits are two elements of 64.
+        // An element of 128 bits is decoded as two elements of 64 bits.
         let (ty, elements) = if ty.bits() == 128 {
             let both = elements.iter().flat_map(|&row| [row, if row == SINK { SINK } else { Row(row.0 + 1) }]);
             (Ty::Unsigned(64), both.collect())
@@ -228,7 +228,7 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// Decodes `cvta`: adds or subtracts the windows.
+    /// Decodes `cvta`: adds or subtracts the start of the space's window.
     fn converted_address(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
         let [to, from] = operands else { return Err("two operands".into()) };
         let to = self.result(to)?;

@@ -18,7 +18,7 @@ impl Decoder<'_, '_> {
             _ => return Ok(None),
         };
         match words.first() {
-            // A copy to global memory reads and writes at once.
+            // A copy to global memory is executed when it starts, so there is nothing to wait for.
             Some(&("commit_group" | "wait_group")) => self.emit(Op::Fence),
             Some(&"prefetch") => self.emit(Op::Nothing),
             _ => {
@@ -132,7 +132,7 @@ fn reduction(mnemonic: &Mnemonic<'_>) -> Option<AtomicOp> {
     })
 }
 
-/// Returns whether an atomic operation on a type is modelled.
+/// Whether an atomic operation on a type is modelled.
 fn is_known(op: AtomicOp, ty: Ty) -> bool {
     ty.is_integer() || op == AtomicOp::Add && matches!(ty, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64)
 }

@@ -1,4 +1,4 @@
-//! Clusters of one block each. Kernels that do not ask for larger clusters run in these.
+//! Clusters of one block each. A kernel runs in clusters of one block unless it requests larger clusters.
 
 use super::decoder::{Decoder, Refusal};
 use super::scopes::axis;
@@ -8,7 +8,7 @@ use crate::emulate::types::Ty;
 use crate::ptx::Operand;
 
 impl Decoder<'_, '_> {
-    /// Returns the row of a cluster register. `None` if the name is no such register, or if clusters have several
+    /// Returns the row of a cluster register. `None` if the name is not a cluster register, or if clusters have several
     /// blocks.
     pub(super) fn cluster_register(&mut self, word: &str, part: Option<&str>) -> Option<Row> {
         let axis = axis(part)?;

@@ -24,7 +24,7 @@ pub(super) struct Globals<'a> {
     pub(super) has_clusters: bool,
 }
 
-/// Returns whether a kernel asks for clusters of a size other than one block.
+/// Whether a kernel asks for clusters of a size other than one block.
 fn asks_for_clusters(text: &Text<'_>, body: &Body) -> bool {
     body.parts.directives.iter().any(|directive| {
         let sizes = directive.values.iter().map(|(_, value)| number(text.str(*value), Ty::Unsigned(32)).unwrap_or(0));
@@ -192,7 +192,7 @@ pub(super) fn size(text: &Text<'_>, declaration: &Declaration, declarator: &Decl
         }
     }
     let alignment = declaration.alignment(text).and_then(|text| text.parse().ok()).unwrap_or(element);
-    // The alignment of a `.ptr` is the pointee's.
+    // The alignment of a `.ptr` is that of the memory that it points to.
     let is_pointer = declaration.words(text).any(|word| word == ".ptr");
     Some((bytes, if is_pointer { element } else { alignment }))
 }

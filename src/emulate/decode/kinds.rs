@@ -1,9 +1,9 @@
 //! Kinds of the values in registers, derived from the instructions that use them.
 //!
-//! Webs that moves, selections, packing or shuffles join form one class. Each class has the most specific kind that any
-//! instruction gives it: double, float, address, bits, integer, in this order. A class without such an instruction, for
-//! example a value that is only loaded from shared memory and stored, has the kind of the values stored there: the
-//! common kind if all stores have one, or otherwise the kind that a launch reads.
+//! Webs that are connected by moves, selections, packing or shuffles form one class. Each class has the most specific
+//! kind that any instruction gives it: double, float, address, bits, integer, in this order. Some classes have no such
+//! instruction, for example a value that is only loaded from shared memory and stored. Such a class has the kind of the
+//! values in shared memory: the common kind of all stores there, or otherwise the kind that a launch reads.
 
 use super::pointers::pointers;
 use super::webs::{Value, Webs};

@@ -21,7 +21,7 @@ fn registers(values: u32, ty: Ty) -> u32 {
 }
 
 impl Decoder<'_, '_> {
-    /// Decodes a matrix instruction. `None` if it is none or is not modelled.
+    /// Decodes a matrix instruction. `None` for other instructions, and for matrix instructions that are not modelled.
     pub(super) fn matrix(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         let all = |decoder: &mut Self| decoder.constant(0xffff_ffff, 32);
         let op = match mnemonic.word {

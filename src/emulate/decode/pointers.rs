@@ -52,7 +52,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
                     // `mad.wide`: a product plus an address.
                     [_, _, last] if last.bits() == 64 => vec![from[2]],
                     [_, _] => {
-                        // If one of the two is known to be an address, the other is an offset.
+                        // If one of the two sources is known to be an address, the other source is an offset.
                         let mut is_known = |row| webs.read(at, row).is_some_and(|web| known[web]);
                         match (is_known(from[0]), is_known(from[1])) {
                             (true, false) => vec![from[0]],
@@ -87,7 +87,7 @@ fn parameters_loaded(function: &Function, webs: &mut Webs) -> Vec<(u64, usize)> 
     function.insts.iter().enumerate().filter_map(web).collect()
 }
 
-/// Marks all loads of a parameter as addresses if one is. Returns whether this changes anything.
+/// Marks all loads of a parameter as addresses if one of them is marked. Returns whether this changes anything.
 fn share_parameters(loaded: &[(u64, usize)], is_pointer: &mut [bool]) -> bool {
     let places: BTreeSet<u64> = loaded.iter().filter(|one| is_pointer[one.1]).map(|one| one.0).collect();
     let shared = loaded.iter().filter(|one| places.contains(&one.0));

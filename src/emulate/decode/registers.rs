@@ -29,8 +29,8 @@ fn requests(function: &Function) -> impl Iterator<Item = Repartition> {
     })
 }
 
-/// Finds the registers at entry for each kernel. `None` if no directive limits a kernel's registers, or if ptxas
-/// ignores or refuses the requests.
+/// Finds the registers at entry for each kernel. A kernel has `None` if no directive limits its registers, or if ptxas
+/// ignores or refuses its requests.
 pub(super) fn find(module: &Module<'_>, program: &mut Program) {
     let Ok(architecture) = Architecture::by_name(module.target()) else { return };
     for (kernel, body) in module.bodies().iter().enumerate() {

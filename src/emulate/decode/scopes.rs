@@ -101,8 +101,8 @@ pub(super) fn rows_of(ty: Ty) -> u32 {
     if ty.bits() > 64 { 2 } else { 1 }
 }
 
-/// Returns the axis of a special register's component, if there is a component. The outer `None` means that the
-/// component is no axis.
+/// Returns the axis of a special register's component; the inner `None` without a component. The outer `None` means
+/// that the component is not an axis.
 pub(super) fn axis(part: Option<&str>) -> Option<Option<u8>> {
     part.map(|part| [".x", ".y", ".z"].iter().position(|name| *name == part).map(|axis| axis as u8))
         .map_or(Some(None), |axis| axis.map(Some))

@@ -66,7 +66,7 @@ pub(super) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Returns a few values that a row may hold at an instruction. Loads count as zero and one.
+    /// Returns a few values that a row may hold at an instruction. A load is assumed to return zero or one.
     pub(super) fn values(&mut self, at: usize, row: Row, depth: u32) -> Vec<u64> {
         let info = self.function.rows[row.0 as usize];
         let last = |count: u32| vec![0, u64::from(count.saturating_sub(1))];

@@ -24,7 +24,7 @@ impl LaunchCoverage {
         }
     }
 
-    /// Returns whether a launch covers something new.
+    /// Whether a launch covers something new.
     pub(in crate::emulate) fn lacks(&self, outcome: &Outcome) -> bool {
         let more =
             self.ways.iter().zip(&outcome.ways).any(|(all, one)| all.iter().zip(one).any(|(all, one)| one & !all != 0));

@@ -25,7 +25,7 @@ use super::program::{Program, Special};
 use super::types::mixed;
 use super::wishes::{Wish, Wishes};
 
-/// How often one branch is tried with solved values, and with drawn numbers.
+/// The most attempts for one branch: with solved values, and with drawn numbers.
 const MOST_SOLVED: usize = 8;
 const MOST_SHAKEN: usize = 6;
 
@@ -48,8 +48,8 @@ pub(super) struct Guide {
 }
 
 impl Guide {
-    /// Returns the next launch: the index of the launch on which it is based, and its wishes. `None` if nothing is left
-    /// to try.
+    /// Returns the next launch: the index of the launch on which it is based, and the values that replace drawn ones.
+    /// `None` if nothing is left to try.
     pub(super) fn next(
         &mut self,
         program: &Program,
@@ -104,8 +104,8 @@ impl Guide {
 /// Returns the launches that may flip a predicate.
 fn options(function: usize, leaves: &[(Leaf, Vec<u64>)], setting: &Setting) -> Vec<Wishes> {
     let mut options = Vec::new();
-    // The first value for each leaf, then the second for each. For a load, all values together first, then each value
-    // alone.
+    // First the first value of each leaf, then the second value of each leaf. For a load, first all values together,
+    // then each value alone.
     let count = |(leaf, values): &(Leaf, Vec<u64>)| match leaf {
         Leaf::Load(..) if !values.is_empty() => values.len() + 1,
         _ => values.len(),

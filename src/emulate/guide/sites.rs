@@ -1,4 +1,5 @@
-//! Positions where coverage can grow: branches that went one way only, and comparisons without a close call.
+//! Positions where coverage can grow: branches that went one way only, and comparisons for which a relation has not
+//! occurred: both sides equal, the left side just above, or just below.
 
 use super::launch_coverage::LaunchCoverage;
 use crate::emulate::program::{Callee, Function, Inst, Op, Program, Row};
@@ -7,7 +8,7 @@ use crate::emulate::ways::{ABOVE, AT, BELOW, FAILED, HELD, compares};
 /// The most instructions that are counted after a branch.
 const MOST_BEHIND: usize = 200;
 
-/// A goal that no launch has reached.
+/// An outcome that has not occurred in any launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
     /// A predicate has this value.
@@ -89,8 +90,7 @@ fn predicate(inst: &Inst) -> Option<(Row, bool)> {
     }
 }
 
-/// Returns whether the code after an instruction only traps, or calls a function without a body, such as
-/// `__assertfail`.
+/// Whether the code after an instruction only traps, or calls a function without a body, such as `__assertfail`.
 fn ends_in_a_trap(function: &Function, from: usize) -> bool {
     for inst in function.insts.iter().skip(from).take(40) {
         match &inst.op {

@@ -38,8 +38,8 @@ impl<'a> Solver<'a> {
         Self { known, found: Vec::new(), work: MOST_WORK, finds_all: false, is_lost: false }
     }
 
-    /// Returns the leaves that give the predicate the wanted value at an instruction, each with candidate values. A
-    /// leaf has no candidates if its effect cannot be inverted.
+    /// Returns the leaves (inputs of the launch) that determine a predicate at an instruction. Each leaf has values
+    /// with which the predicate may get the wanted value, or none if its effect cannot be inverted.
     pub(super) fn leaves(mut self, at: usize, row: Row, wanted: bool) -> Vec<(Leaf, Vec<u64>)> {
         self.predicate(at, row, Some(wanted), MOST_DEPTH);
         (self.work, self.finds_all) = (MOST_WORK, true);
@@ -47,7 +47,7 @@ impl<'a> Solver<'a> {
         self.found
     }
 
-    /// Returns the same for a wanted relation between the sides of a comparison.
+    /// Returns the leaves, with values, for a wanted relation between the sides of a comparison.
     pub(super) fn sides(mut self, at: usize, wanted: u8) -> Vec<(Leaf, Vec<u64>)> {
         let function = self.known.function;
         let Op::Pure { pure, from, .. } = &function.insts[at].op else { return Vec::new() };
@@ -175,7 +175,7 @@ impl<'a> Solver<'a> {
             Op::Select { yes, no, by, .. } => {
                 let arms = [*yes, *no];
                 for (number, arm) in arms.into_iter().enumerate() {
-                    // An arm that already has the value should be selected.
+                    // If one of the two sources may already have the value, the predicate should select it.
                     if self.known.values(at, arm, 1).contains(&target) {
                         self.predicate(at, *by, Some(number == 0), depth);
                     }
@@ -272,8 +272,8 @@ fn inverse(pure: &Pure, result: usize, values: [u64; MOST_SOURCES], side: usize,
 /// The largest integer that is wished for. Compilers assume that sums of sizes do not overflow.
 const MOST_INTEGER: u64 = 1 << 24;
 
-/// Returns whether compilers agree on a value: integers are not huge, except just beyond 32 bits, and floats are not
-/// infinite or NaN.
+/// Whether compilers agree on a value: integers are not huge, except just beyond 32 bits, and floats are not infinite
+/// or NaN.
 fn is_usual(ty: Ty, value: u64) -> bool {
     let size = signed(value, ty.bits()).unsigned_abs();
     match ty {

@@ -72,7 +72,7 @@ pub(super) fn noted(
     written: Option<u64>,
     is_strong: bool,
 ) -> Ran<()> {
-    // Traces need no race detection: the order of accesses does not change the time.
+    // Traces need no race detection: races do not change the times that are computed from traces.
     if world.setting.traces {
         return Ok(());
     }
@@ -126,8 +126,8 @@ pub(super) fn origin_of(value: Bytes, target: Target, line: u32) -> Origin {
     })
 }
 
-/// Records the kind of a value that a lane reads from shared or local memory. A class of registers has a kind while all
-/// its values have the same one.
+/// Records the kind of a value that a lane reads from shared or local memory. A class of registers has a kind as long
+/// as all values that it carries have the same kind.
 pub(super) fn carry(
     world: &mut World<'_, '_>,
     warp: &Warp,

@@ -59,7 +59,7 @@ pub(super) fn run(
             return super::halt(format!("an atomic operation on memory that is undefined: {source}"));
         };
         let new = computed(atomic.op, atomic.ty, old, given);
-        // ptxas exchanges a word to change one half: the other half does not matter.
+        // ptxas exchanges the whole word to change one half. Only the half that changes counts as accessed.
         for half in (0..bytes / 2).filter(|_| is_word) {
             let [old, new] = [old, new].map(|value| low(value >> (16 * half), 16));
             if old != new {

@@ -64,7 +64,7 @@ pub(super) fn retry(world: &mut World<'_, '_>, warp: &mut Warp) -> Ran<bool> {
         let Inst { op, line, .. } = &world.function(frame.function).insts[pc as usize];
         let mut has_run = false;
         if let Op::Warp { op, mask } = op {
-            // In machine code, the mask belongs to the warp. Threads may have left it since their arrival (BREAK).
+            // In machine code, the mask belongs to the warp. Since the arrival, threads may have left the mask (BREAK).
             // Other threads in the same function may meanwhile use its register for another mask.
             let (now, then) = (frame.value(*mask, lane) as u32, warp.wanted[lane]);
             let has_shrunk = now >> lane & 1 == 1 && now & !then == 0;

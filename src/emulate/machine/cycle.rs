@@ -23,8 +23,8 @@ pub(super) struct State<'a> {
 }
 
 impl State<'_> {
-    /// Returns whether another state is equal. `differs` is the frame and the row that differed last time: a counter
-    /// usually differs again, so the comparison begins there.
+    /// Whether another state is equal. `differs` is the frame and the row that differed last time: a counter usually
+    /// differs again, so the comparison begins there.
     fn is(&self, now: &State<'_>, differs: &mut [usize; 2]) -> bool {
         let is_there = (self.masks, self.pc, self.frame) == (now.masks, now.pc, now.frame)
             && self.frames.len() == now.frames.len();
@@ -71,7 +71,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Returns whether the warp repeats its states as long as no shared state changes.
+    /// Whether the warp repeats its states as long as no shared state changes.
     pub(super) fn repeats(&self, changes: u64) -> bool {
         self.repeats && self.changes == changes
     }

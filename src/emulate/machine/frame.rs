@@ -27,7 +27,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns whether all bytes of a row are defined in all lanes of a mask.
+    /// Whether all bytes of a row are defined in all lanes of a mask.
     pub(super) fn is_defined(&self, row: Row, lanes: u32) -> bool {
         lanes & !self.defined[row.0 as usize] == 0
     }

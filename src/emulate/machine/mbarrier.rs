@@ -98,7 +98,8 @@ pub(super) fn run(
     Ok(if is_polling { Next::Yield } else { Next::Go })
 }
 
-/// Counts the arrival of a thread's copies. Unless the copies are counted, the expected count includes them already.
+/// Counts the arrival of each thread's copies at an mbarrier. The arrival of copies with [`Arrival::Counted`] is first
+/// added to the expected count; otherwise, the expected count already includes the arrival.
 pub(super) fn arrive_of_copies(
     world: &mut World<'_, '_>,
     warp: &mut Warp,

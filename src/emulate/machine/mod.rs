@@ -75,7 +75,8 @@ pub(super) struct AbandonedLaunch {
 }
 
 impl AbandonedLaunch {
-    /// Returns the reason why the launch cannot be compared. For a program that does not end, it is this fact.
+    /// Returns the reason why the launch cannot be compared. If the program does not end, the text says so, with the
+    /// reason.
     pub(super) fn told(&self) -> String {
         let reason = &self.reason;
         if self.end == End::Endless { format!("it does not end: {reason}") } else { reason.clone() }

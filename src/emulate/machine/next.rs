@@ -13,11 +13,11 @@ pub(super) enum Next {
     Go,
     /// All threads at another instruction.
     Jump(u32),
-    /// At the next instruction, after other threads.
+    /// At the next instruction, after other threads have run.
     Yield,
     /// The instruction has already set each thread's position.
     Placed,
-    /// The same, after other threads.
+    /// As for `Placed`, but after other threads have run.
     Pause,
 }
 

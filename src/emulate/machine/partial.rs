@@ -36,8 +36,8 @@ fn defined(world: &World<'_, '_>, frame: &Frame, row: Row) -> [u8; 32] {
     std::array::from_fn(|lane| frame.bytes(row, bits, lane).defined)
 }
 
-/// Executes a pure function. If it moves bits, or joins bits with bits, a result byte is defined if it does not depend
-/// on undefined bytes of the sources. Otherwise, all or no bytes of the result are defined.
+/// Executes a pure function. If the function moves or combines bits, a result byte is defined if it does not depend on
+/// undefined bytes of the sources. Otherwise, all or no bytes of the result are defined.
 pub(super) fn computed(
     world: &World<'_, '_>,
     frame: &mut Frame,

@@ -36,7 +36,7 @@ impl Mbarrier {
         }
     }
 
-    /// Returns whether only tensor boxes are missing.
+    /// Whether only tensor boxes are missing.
     pub(super) fn waits_for_boxes(&self) -> bool {
         self.pending <= 0 && self.bytes > 0 && !self.boxes.is_empty()
     }

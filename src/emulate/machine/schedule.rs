@@ -2,8 +2,9 @@
 //!
 //! A drawn warp runs for a drawn number of steps. Among its threads, those with the deepest call and the earliest
 //! instruction in the PTX file run first, so that diverged threads reconverge. From time to time other threads run, so
-//! that no thread starves. To test whether results depend on the order, the first or the last runnable warp runs, and
-//! in the last case the threads at the latest instruction.
+//! that no thread starves. Two other orders test whether results depend on the order. In most turns, the first of these
+//! runs the first runnable warp, and the second runs the last runnable warp, with the threads at its latest
+//! instruction.
 
 use super::access::race;
 use super::block::Block;
@@ -87,7 +88,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
         if !is_over && is_still(index, world.changes) && !is_waiting(&warps[index]) {
             let all_are = running.iter().all(|&index| is_still(index, world.changes));
             // If a thread read a value that depends on the order of threads, a block that has not begun may write the
-            // awaited value.
+            // value for which threads wait.
             if all_are && next_block < blocks && world.outcome.depends_on_order {
                 start_block(world, number(next_block), per_block, &mut warps, &mut running);
                 next_block += 1;

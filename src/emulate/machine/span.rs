@@ -11,7 +11,7 @@ use crate::emulate::types::Kind;
 /// Alignment of addresses and sizes.
 pub(super) const UNIT: u32 = 16;
 
-/// Returns whether all bytes of a span are in the same memory as the first byte.
+/// Whether all bytes of a span are in the same memory as the first byte.
 pub(super) fn is_inside(world: &World<'_, '_>, place: Target, bytes: u32) -> bool {
     match place {
         Target::Shared(offset) => offset.saturating_add(bytes) <= world.program.shared_end,

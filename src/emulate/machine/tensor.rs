@@ -1,9 +1,9 @@
 //! Boxes of tensors with unknown maps.
 //!
 //! A tensor map has 128 bytes in a format that NVIDIA does not document, and a kernel receives it from its caller. A
-//! box is therefore a separate piece of global memory, whose address follows from the address of the map and from the
-//! coordinates. Its size follows from the bytes that the mbarrier expects: once all threads have arrived and wait, the
-//! missing bytes are those of the boxes.
+//! box is therefore modelled as a separate part of global memory. Its address is computed from the address of the map
+//! and from the coordinates. Its size is computed from the bytes that the mbarrier expects: once all threads have
+//! arrived and wait, the missing bytes are those of the boxes.
 
 use super::frame::Frame;
 use super::phase::TensorBox;

@@ -23,7 +23,7 @@ pub(super) struct Warp {
     pub(super) blocked: u32,
     /// The waiting lanes that wait for other lanes of the warp.
     pub(super) gathering: u32,
-    /// The lanes for which each of these waits: its mask at arrival.
+    /// For each lane in `gathering`, the lanes for which it waits: its mask at arrival.
     pub(super) wanted: [u32; 32],
     pub(super) pc: [u32; 32],
     pub(super) frame: [u32; 32],
@@ -31,7 +31,7 @@ pub(super) struct Warp {
     pub(super) local: Vec<Flat>,
     pub(super) clocks: [u32; 32],
     pub(super) copies: Vec<Copies>,
-    /// Choices of lanes since other lanes last ran.
+    /// How often threads were chosen while the warp was diverged. Every 64th choice is drawn.
     pub(super) turns: u32,
     pub(super) cycle: Cycle,
 }

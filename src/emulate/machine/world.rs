@@ -33,8 +33,8 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) turns: Turns,
     /// Whether an integer division by zero gives the processors' result. Compilers may assume any result.
     pub(in crate::emulate) divides_by_zero: bool,
-    /// The most warp steps. A program whose last new store is within this limit may exceed it, until it is decided
-    /// whether it stores nothing for `most_quiet` steps.
+    /// The most warp steps. A program may exceed this limit if its last new store is within the limit. It then runs
+    /// until it stores something new, or until it has stored nothing new for `most_quiet` steps.
     pub(in crate::emulate) most_steps: u64,
     /// The most warp steps in any case.
     pub(in crate::emulate) most_steps_in_all: u64,
@@ -47,7 +47,7 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) traces: bool,
     /// The indices of the blocks that run; `None` for all.
     pub(in crate::emulate) blocks: Option<Vec<u32>>,
-    /// Returns whether the results are not wanted any more.
+    /// Whether the results are not wanted any more.
     pub(in crate::emulate) is_unwanted: fn() -> bool,
     /// The bytes of dynamic shared memory, equal for both programs.
     pub(in crate::emulate) shared_bytes: u32,
@@ -62,7 +62,7 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) written: Vec<Written>,
     /// The last write of each thread to words with racing writes, by thread and address.
     pub(in crate::emulate) apart: Vec<Written>,
-    /// Words with undefined bytes, and the origin of these.
+    /// Words with undefined bytes, and the origin of these bytes.
     pub(in crate::emulate) undefined: Vec<(Written, String)>,
     /// A sentence on the first two racing writes.
     pub(in crate::emulate) race: Option<String>,
@@ -124,7 +124,7 @@ pub(super) struct World<'p, 'i> {
     pub(super) program: &'p Program,
     pub(super) setting: &'p Setting,
     pub(super) global: Global<'i>,
-    /// The blocks, by index. Blocks that do not run have no memory.
+    /// The blocks, by index. Blocks that are not running have no memory.
     pub(super) blocks: Vec<Block>,
     pub(super) wakes: Vec<Wake>,
     pub(super) locations: FxHashMap<u64, Location>,
@@ -133,7 +133,7 @@ pub(super) struct World<'p, 'i> {
     pub(super) carried: FxHashMap<(usize, CarriedKind), Kind>,
     /// The special registers that are not modelled.
     pub(super) specials: Vec<&'static str>,
-    /// The bytes of variables, by address; `None` for variables without a declared size.
+    /// The size in bytes of each variable, by address; `None` for variables without a declared size.
     sizes: FxHashMap<u64, Option<u64>>,
     random: u64,
     /// The number of changes to shared state, and the step of the last change.
@@ -223,7 +223,7 @@ impl<'p, 'i> World<'p, 'i> {
         self.last_store = self.outcome.steps;
     }
 
-    /// Returns whether shared state has not changed for long.
+    /// Whether shared state has not changed for long.
     pub(super) fn is_quiet(&self) -> bool {
         self.outcome.steps - self.last_change > QUIET
     }
@@ -238,7 +238,7 @@ impl<'p, 'i> World<'p, 'i> {
         &self.program.functions[number]
     }
 
-    /// Returns whether `bytes` bytes at an address are in the range of variables but in no variable.
+    /// Whether `bytes` bytes at an address are in the range of variables but in no variable.
     pub(super) fn is_beyond_variables(&self, address: u64, bytes: u32) -> bool {
         layout::variable_of(address).is_some_and(|start| match self.sizes.get(&start) {
             Some(Some(size)) => address - start + u64::from(bytes) > *size,
@@ -247,7 +247,7 @@ impl<'p, 'i> World<'p, 'i> {
         })
     }
 
-    /// Returns whether memory has grown too large.
+    /// Whether memory has grown too large.
     pub(super) fn is_full(&self) -> bool {
         self.global.num_pages() > MOST_PAGES || self.global.num_apart() > MOST_APART
     }

@@ -60,7 +60,7 @@ impl Bytes {
         (self.defined == u8::MAX).then_some(self.value)
     }
 
-    /// Returns whether one of the first `bytes` bytes is defined.
+    /// Whether one of the first `bytes` bytes is defined.
     pub(in crate::emulate) fn has_any(self, bytes: usize) -> bool {
         self.defined & first_bytes(bytes) != 0
     }

@@ -45,7 +45,8 @@ impl Flat {
         if kinds.iter().all(|&kind| kind == first) { first } else { Kind::default() }
     }
 
-    /// Writes bytes of a kind, and removes the undefined ones. Returns whether any byte changes.
+    /// Writes bytes of a kind. Undefined bytes of the value make the written bytes undefined. Returns whether any byte
+    /// changes.
     pub(in crate::emulate) fn write(&mut self, offset: usize, bytes: usize, value: Bytes, kind: Kind) -> bool {
         if self.data.len() < offset + bytes {
             let length = (offset + bytes).next_multiple_of(256);

@@ -169,7 +169,7 @@ impl<'i> Global<'i> {
         is_new
     }
 
-    /// Returns whether a place already holds a value.
+    /// Whether a place already holds a value.
     fn holds(&mut self, address: u64, bytes: usize, value: u64) -> bool {
         let place = self.page(address / PAGE);
         let offset = (address % PAGE) as usize;
@@ -219,7 +219,7 @@ impl<'i> Global<'i> {
         None
     }
 
-    /// Returns the words with undefined bytes, by address, and the origin of these.
+    /// Returns the words with undefined bytes, by address, and the origin of these bytes.
     pub(in crate::emulate) fn undefined(&self) -> Vec<(Written, Origin)> {
         let mut found = Vec::new();
         for page in self.pages.iter().filter(|page| page.undefined.iter().any(|&bytes| bytes != 0)) {
@@ -256,12 +256,14 @@ impl<'i> Global<'i> {
     }
 }
 
-/// Returns a mask of the bytes that an access touches in its words: all bytes, or some of one word.
+/// Returns a mask of the bytes that an access touches in each of its words. An access of less than four bytes touches
+/// only one word.
 fn bytes_of_word(offset: usize, bytes: usize) -> u8 {
     if bytes >= 4 { 0xf } else { ((1 << bytes) - 1) << (offset % 4) }
 }
 
-/// Records an access in the shadows of its words. `is_same` is only for writes.
+/// Records an access in the shadows of its words. `is_same` is `None` for a read; for a write, it is whether memory
+/// already holds the value.
 pub(in crate::emulate) fn note(
     shadows: &mut [Shadow],
     offset: usize,

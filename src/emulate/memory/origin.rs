@@ -48,7 +48,7 @@ impl Origin {
         Self::new(SHUFFLE, line)
     }
 
-    /// Returns whether the origin is known.
+    /// Whether the origin is known.
     pub(in crate::emulate) fn is_known(self) -> bool {
         self != Self::default()
     }

@@ -1,9 +1,10 @@
 //! The last accesses of a word, and whether the next access is ordered after them.
 //!
-//! Each warp of a block has a clock, and knows a time of each other warp, up to which their accesses are ordered before
-//! its own. Barriers, mbarriers and atomic operations pass these times on. Two lanes of a warp are ordered if the warp
-//! has synchronised in between. Blocks are ordered once they have met at an atomic operation. Only two reads of a word
-//! are remembered: a race with a third may be missed, but each reported race exists.
+//! Each warp of a block has a clock. For each other warp, it knows a time: accesses of the other warp up to this time
+//! are ordered before its own accesses. Barriers, mbarriers and atomic operations pass these times on. Two lanes of a
+//! warp are ordered if the warp has synchronised in between. Blocks are ordered once they have met at an atomic
+//! operation. Only two reads of a word are remembered. A race with a third read may be missed, but each reported race
+//! exists.
 
 /// Time and thread of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +72,8 @@ impl Shadow {
         None
     }
 
-    /// Records a write and returns its race, if any. A write of the present value changes nothing.
+    /// Records a write and returns its race, if any. A write of the value that the word already has is recorded, but
+    /// never races.
     pub(in crate::emulate) fn write(&mut self, now: Stamp, view: View<'_>, is_same: bool) -> Option<Race> {
         if !is_same {
             let before = [(self.reads[0], false), (self.reads[1], false), (self.write, true)];

@@ -27,7 +27,7 @@ pub(in crate::emulate) enum Values {
     Extreme,
 }
 
-/// Returns whether an extreme value is drawn: every second one.
+/// Whether an extreme value is drawn: every second one.
 fn is_extreme(hash: u64) -> bool {
     hash >> 40 & 1 == 1
 }

@@ -1,7 +1,7 @@
 //! Arithmetic on values of at most 24 bits, as doubles rounded to odd.
 //!
-//! If a result is no double, the result is the neighbour whose last bit is one. A second rounding then cannot mistake
-//! it for the midpoint of two numbers.
+//! If the exact result is not a double, the returned value is the neighbouring double whose last bit is one. A second
+//! rounding then cannot mistake the value for the midpoint of two numbers.
 
 use super::Rounding;
 use crate::emulate::types::low;

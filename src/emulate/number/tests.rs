@@ -14,7 +14,7 @@ const ROUNDINGS: [(Rounding, Round); 5] = [
     (Rounding::Up, Round::TowardPositive),
 ];
 
-/// Returns whether the bits are the same. All NaN encodings count as one.
+/// Whether the bits are the same. All NaN encodings count as one.
 fn same<F: Float>(ours: u64, theirs: F, format: Format) -> bool {
     if theirs.is_nan() { format.value(ours).is_nan() } else { u128::from(ours) == theirs.to_bits() }
 }

@@ -101,7 +101,7 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     }
 }
 
-/// Decodes `setp` and `set`: a comparison, optionally combined with a predicate.
+/// Decodes `setp` and `set`: a comparison whose result may be combined with a predicate.
 fn compared(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let flushes = mnemonic.has("ftz");
     let is_set = mnemonic.word == "set";

@@ -84,7 +84,8 @@ fn from_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     let convert = move |a: u64| {
         let integer = extended(a, bits, is_signed);
         let value = match format {
-            // A 64-bit integer may be no double, so its last bits are rounded to odd before the rounding of the format.
+            // A 64-bit integer may not be representable as a double, so it is rounded to odd before the rounding to the
+            // format.
             Some(_) => of_integer(integer),
             None => double_of_integer(integer, rounding),
         };
@@ -106,7 +107,8 @@ fn to_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
         return None;
     }
     let (least, most) = limits(to);
-    // NaN becomes zero. As 64 bits, and from doubles, it becomes only the highest bit.
+    // NaN becomes zero. In a result of 64 bits, and in a conversion from a double, NaN becomes the value with only the
+    // highest bit set.
     let nan = if from == Ty::F64 || bits == 64 { 1i128 << (bits - 1) } else { 0 };
     let is_signed = to.is_signed();
     let convert = move |a: u64| {

@@ -103,7 +103,7 @@ fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
     };
     let (rounding, is_pair) = (style.rounding, matches!(ty, Ty::F16x2 | Ty::BF16x2));
     if is_pair || ty != Ty::F32 {
-        // Flushing of halves has another limit, and is rare.
+        // Subnormal halves have another limit than subnormal floats. Flushing of halves is rare.
         if style.flushes && mnemonic.word != "ex2" {
             return small_flushed(mnemonic, ty, Style { flushes: false, ..style });
         }
@@ -174,7 +174,7 @@ fn small_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> 
     })
 }
 
-/// Returns the same for minimum and maximum.
+/// Returns minimum and maximum of halves that flush.
 fn extremes_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> {
     let mut found = extremes(mnemonic, ty, style)?;
     let inner = found.eval;
@@ -188,7 +188,8 @@ fn extremes_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pur
     Some(found)
 }
 
-/// Returns the minimum or maximum of two numbers. Of a number and a NaN, it returns the number, except with `.NaN`.
+/// Returns the minimum or maximum of two numbers. If only one of them is a NaN, returns the other one, unless
+/// `keeps_nan`.
 fn extreme(a: f64, b: f64, is_max: bool, keeps_nan: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
         return match (keeps_nan, a.is_nan(), b.is_nan()) {

@@ -38,8 +38,9 @@ pub(crate) struct Pure {
     pub(crate) writes_carry: bool,
     /// Whether the sources are bits that the operation takes apart.
     pub(crate) takes_apart: bool,
-    /// Mask of the sources of which the operation is bitwise, given the other sources. Each result bit depends on at
-    /// most one bit of each such source. Which bit does not depend on these sources' values.
+    /// Mask of the sources in which the operation is bitwise, while all other sources are fixed. Each result bit
+    /// depends on at most one bit of each of these sources, and its position does not depend on the values of these
+    /// sources.
     pub(crate) bitwise: u8,
     /// Whether the result may be an address if a source is.
     pub(crate) may_be_address: bool,

@@ -21,8 +21,8 @@ fn same() {
     assert_eq!(side.coverage.statements[0], side.coverage.statements[1]);
 }
 
-/// A parameter of one byte is 0 or 1, also in launches drawn for comparisons: compilers test a `bool` in different
-/// ways.
+/// A parameter of one byte is always 0 or 1, even if a kernel compares it with another number: compilers test a `bool`
+/// in different ways.
 #[test]
 fn one_byte_is_a_flag() {
     let of = |test: &str| {
@@ -85,7 +85,7 @@ fn hashed() {
     assert!(compared(&text, &other).difference().is_some());
 }
 
-/// The same seed gives the same launches, and another seed gives others.
+/// The same seed gives the same launches, and another seed gives other launches.
 #[test]
 fn seeds() {
     let run = |seed| {
@@ -299,7 +299,7 @@ fn writes_that_race() {
     let none = of("setp.eq.u32 %p0, %t, %t; @%p0 bra L; mul.lo.u32 %r1, %t, 3", "L:");
     assert!(compared(&first, &none).difference().is_some(), "nobody stores anything");
 
-    // A race that the first program does not have makes the second incomparable.
+    // A race that the first program does not have makes the second program not comparable.
     let beside = |value: &str| format!("mov.u32 %r3, {value}; st.global.u32 [%out+-4], %r3;");
     let comparison = compared(&of("mul.lo.u32 %r1, 3, 3", &beside("5")), &of("mul.lo.u32 %r1, 3, 3", &beside("%t")));
     let is_of_second = |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { program: 1, reason } if reason.contains("a race"));
@@ -339,7 +339,7 @@ fn executed() {
     assert_eq!(first, second);
     assert_eq!(first.local, 3 * 2 * 3, "a store and two loads of two warps in three launches");
     let [first, second] = compared(&loads(1, ""), &loads(3, "")).executed.expect("both end, whatever they store");
-    // Results differ in the first launch, which is then the last one.
+    // The results differ in the first launch, so no other launch runs.
     assert_eq!((first.local, second.local, second.instructions - first.instructions), (2 * 3, 2 * 5, 2 * 4));
     assert_eq!(compared(&loads(1, ""), &loads(1, "again: bra again;")).executed, None);
     let slots = ".shared .b32 slots[64];\n";

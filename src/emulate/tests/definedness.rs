@@ -22,7 +22,7 @@ fn doubt(comparison: &Comparison, which: usize) -> &str {
 /// A register with one loaded and one unset half; `{fill}` sets the latter.
 const HALF: &str = "mad.wide.u32 %d0, %t, 4, %in; ld.global.u16 %h0, [%d0]; {fill} mov.b32 %r0, {%h0, %h1};";
 
-/// Paths of the defined half to a store of `{half}`.
+/// Code that brings the defined half to a store of `{half}` in different ways.
 const WAYS: [&str; 16] = [
     "shfl.sync.down.b32 %r1, %r0, 1, 31, -1; cvt.u16.u32 %h3, %r1;",
     "shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1; mov.b32 {%h3, %h4}, %r1;",
@@ -60,9 +60,9 @@ fn the_defined_half_is_compared() {
     }
 }
 
-/// In stores of which half is undefined, the other half is compared. The second program may store anything for an
-/// undefined half of the first. If only the second program's half is undefined, the launch is not comparable; likewise
-/// if the whole value is.
+/// If half of a stored value is undefined, the other half is compared. The second program may store anything for an
+/// undefined half of the first. If the half, or the whole value, is undefined only in the second program, the launch is
+/// not comparable.
 #[test]
 fn half_of_a_store() {
     let half = HALF.replace("{fill}", "");

@@ -92,8 +92,8 @@ fn places_in_turn() {
     }
 }
 
-/// A program that reads order-dependent values, but whose results do not depend on the order, is distinguished from
-/// another: the last block stores.
+/// The last block stores a value. Such a program reads values that depend on the order of threads, but its results do
+/// not depend on it. Therefore another stored value is a difference.
 #[test]
 fn last_of_all() {
     let of = |value: u32| {

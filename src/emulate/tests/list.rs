@@ -40,7 +40,7 @@ fn kind(instruction: &str) -> &'static str {
             _ => {}
         }
     }
-    // It runs, or stops with a reason, but never panics.
+    // The launch ends, or stops with a reason, but never panics.
     let launches = Launches { count: 1, most_steps: 10_000, ..super::launches(32, &[0; 64]) };
     _ = super::run(&program, "k", &launches);
     found

@@ -128,7 +128,8 @@ fn transposed() {
     }
 }
 
-/// Rows of a product with unset rows of the left factor are undefined, and columns likewise; others are not.
+/// A row of a product is undefined if the row of the left factor is unset. A column is undefined if the column of the
+/// right factor is unset. All other elements are defined.
 #[test]
 fn undefined_rows_and_columns() {
     let product = |stored: &str, lanes: &str| {

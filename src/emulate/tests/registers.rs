@@ -3,7 +3,8 @@
 use super::{file, launches, program, stores};
 use crate::emulate::{Differing, Launches, compare_programs};
 
-/// Returns a kernel of two groups of 128 threads: one returns registers, the other takes some.
+/// Returns a kernel of two groups of 128 threads: the first group returns registers, and the other group takes
+/// registers.
 fn groups(bounds: &str, dec: u32, inc: u32, ahead: &str) -> String {
     let body = format!(
         "setp.lt.u32 %p0, %t, 128; @%p0 bra D; setmaxnreg.inc.sync.aligned.u32 {inc}; bra X;\n\
@@ -21,7 +22,7 @@ fn block() -> Launches {
 fn the_pool() {
     let bounds = |most: u32| format!(".maxntid 256\n.maxnreg {most}");
     let ran = |text: &str| stores(text, &block()).map(|stores| stores.stores.len());
-    // 256 · 136 registers are as many as 128 · 40 and 128 · 232.
+    // 256 · 136 registers are equal to 128 · 40 + 128 · 232.
     for most in [136, 168, 255] {
         assert_eq!(ran(&groups(&bounds(most), 40, 232, "")), Ok(256), "{most}");
     }

@@ -50,7 +50,7 @@ fn what_is_never_reached() {
 }
 
 /// The same seed gives the same launches. The instruction limit applies to them, too. If all code ran and each branch
-/// went both ways, there are few.
+/// went both ways, there are few additional launches.
 #[test]
 fn found_launches() {
     let of = |launches: &Launches| {

@@ -7,7 +7,7 @@ pub(super) const ROWS: &[Row] = &[
         "cvt_integers",
         &[
             "cvt.{s,u}{8,16,32,64}.{s,u}{8,16,32,64} %u0, %t1",
-            // Only if the result type may be too small for the source.
+            // Conversions saturate only if the result type may be too small for the source.
             "cvt.sat.{u8,u16,u32,u64}.s{8,16,32,64} %u0, %t1",
             "cvt.sat.{s8.s16,s8.s32,s8.s64,s8.u8,u8.u16,s8.u16,u8.u32,u16.u32,s16.u32,u32.u64,s32.u64,s16.s32,s16.s64,s32.s64,s32.u32,s64.u64} %u0, %t1",
         ],

@@ -2,7 +2,7 @@
 //!
 //! A register is a letter and a number: `%p` is a predicate, `%h` has 16 bits, `%r` 32, `%d` 64. `%t` has the last type
 //! of the mnemonic, `%u` the first one, and `%w` twice the bits of the last one. The first operand is the result. `%z`
-//! is `%t` without the value zero, `%m` is `%r` below 32, and `%b` below 256. `#` is a drawn constant.
+//! is `%t` without the value zero. `%m` is `%r` below 32. `%b` is `%r` below 256. `#` is a drawn constant.
 
 use super::rows::{Row, row};
 

@@ -3,7 +3,7 @@
 //! An experiment is a PTX module. Its kernels load their inputs from memory, so that drawn and extreme values occur,
 //! use the operands of one instruction in different ways, and store all results. They have no races and read no
 //! undefined values. A [row](rows) has a pattern for each family of mnemonics. Instructions that need more than
-//! registers have whole kernels.
+//! registers are in rows of whole kernels.
 
 mod atomics;
 mod bulk;

@@ -27,7 +27,7 @@ fn class_of(bits: u32) -> char {
     }
 }
 
-/// The limit of a register's value: an instruction and its second operand.
+/// The limit of a register's value, as the instruction that enforces it: mnemonic and second operand.
 pub(super) type Limit = (&'static str, u32);
 
 /// Replaces the classes `%t`, `%u`, `%w` and `%z` in an instruction's registers. The second part has the registers with
@@ -155,7 +155,7 @@ pub(super) fn source(text: &mut String, register: &str, way: Way, at: usize, ty:
         ('h', Way::Parameter) => writeln!(text, "ld.param.b16 {register}, [w{number}];"),
         ('r', Way::Parameter) => writeln!(text, "ld.param.b32 {register}, [w{number}];"),
         (_, Way::Parameter) => writeln!(text, "ld.param.b64 {register}, [l{number}];"),
-        // A permutation without effect takes a word apart, so the emulator draws all of its bits.
+        // A permutation that changes nothing takes a word apart. The emulator therefore draws all bits of the word.
         ('h', Way::Bits) => writeln!(
             text,
             "ld.global.b32 %x{name}, [%in+{at}]; prmt.b32 %x{name}, %x{name}, 0, 0x3210; cvt.u16.u32 {register}, %x{name};"

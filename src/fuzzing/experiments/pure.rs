@@ -57,7 +57,7 @@ impl Drawn {
     }
 }
 
-/// Returns whether a result depends on the sign of a NaN.
+/// Whether a result depends on the sign of a NaN.
 fn takes_signs(mnemonic: &str) -> bool {
     ["copysign", "testp"].iter().any(|word| mnemonic.starts_with(word)) || mnemonic.contains("xorsign")
 }
@@ -111,7 +111,7 @@ fn kernel(text: &mut String, instructions: &str, number: usize, is_approximate: 
     };
     let mut variants = variants(sources.len(), mnemonic, &ty, drawn);
     if is_approximate {
-        // PTX bounds the error of some functions only near zero, and of others only for numbers above zero.
+        // PTX bounds the error of some functions only near zero, and the error of others only for numbers above zero.
         let ways = variants.iter_mut().flatten().filter(|way| !matches!(way, Way::Loaded | Way::Parameter));
         ways.for_each(|way| *way = Way::Absolute);
     }
@@ -128,7 +128,7 @@ fn kernel(text: &mut String, instructions: &str, number: usize, is_approximate: 
     let mut from = 0;
     let mut to = 0;
     // The second variant is repeated with equal sources of each class, and under a predicate. ptxas drops the predicate
-    // of some instructions, or of a part of them: separate rows have these instructions under a predicate.
+    // of some instructions, or of a part of such an instruction, so separate rows test them under a predicate.
     let is_spoiled = mnemonic.starts_with("testp.") || mnemonic.starts_with("set.");
     let extra = [(1, true, false), (0, false, !is_spoiled)];
     let plain = (0..variants.len()).map(|variant| (variant, false, false));

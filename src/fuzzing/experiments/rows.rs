@@ -35,7 +35,7 @@ impl Row {
         Self { processor, ..self }
     }
 
-    /// Returns the row for instructions of one processor and no newer one.
+    /// Returns the row for instructions of exactly one processor.
     pub(super) const fn only(self, processor: u32) -> Self {
         Self { processor, is_specific: true, ..self }
     }

@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 20_000;
 const SHARED: u64 = 1 << 40;
 const LOCAL: u64 = 1 << 41;
 
-/// Address of the program's own shared memory, which 32 bits address.
+/// Address of the program's own shared memory, whose addresses have 32 bits.
 const OWN_SHARED: u64 = 1 << 42;
 
 struct Machine<'t, 'a> {
@@ -141,7 +141,7 @@ impl Machine<'_, '_> {
             _ if name.starts_with("nvptx_ra_local") => LOCAL + ((name.len() as u64) << 20),
             _ => {
                 let scope = self.scope_of(&name);
-                // An uninitialised register may have any value, which differs by its name.
+                // An uninitialised register may have any value. Here its value depends on its name.
                 let unknown = name.bytes().fold(self.seed, |hash, byte| mix(hash, u64::from(byte)));
                 self.scopes[scope].get(&name).copied().unwrap_or(unknown)
             }

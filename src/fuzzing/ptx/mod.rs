@@ -33,7 +33,7 @@ pub fn check_ptx_text(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Creates every view of a PTX module. It may succeed or fail, but must not panic.
+/// Creates every view of a PTX module. The attempt may succeed or fail, but must not panic.
 fn show_all(bytes: &[u8]) {
     if let Ok(module) = Module::read("-", bytes) {
         for body in module.bodies() {
@@ -84,12 +84,12 @@ fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
     })
 }
 
-/// Checks that passes preserve a program's stores, and that the PTX module has the edited view.
+/// Checks that passes preserve a program's stores, and that a view of the resulting PTX module equals the edited view.
 pub fn check_ptx_passes(u: &mut Unstructured<'_>) -> Result<()> {
     passes_keep_the_meaning(u, false).map(|_| ())
 }
 
-/// Checks that accesses to a tile keep their addresses, with one register for addresses that differ by a constant.
+/// Checks that accesses to a tile keep their addresses if addresses that differ by a constant share one register.
 pub fn check_shared_addresses(u: &mut Unstructured<'_>) -> Result<()> {
     let text = program::tile(u)?;
     let changed = passed_by(SHARED_ADDRESSES, &text);
@@ -124,8 +124,8 @@ fn passed_by(pass: &str, text: &str) -> String {
     String::from_utf8(output.text).expect("the text was UTF-8")
 }
 
-/// Runs passes on a program and returns whether its stores are the same. `forgets`: views ignore that definitions under
-/// a predicate read the old value.
+/// Runs passes on a program and returns whether its stores are the same. If `forgets`, views ignore that a definition
+/// under a predicate reads the old value.
 fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bool> {
     let ([first, second], seed) = passed(u, forgets)?;
     let (before, after) = (run(&first, seed), run(&second, seed));
@@ -133,7 +133,7 @@ fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bo
     Ok(before == after)
 }
 
-/// Checks that the emulator finds a difference after passes only if this room's own interpreter does.
+/// Checks that the emulator finds a difference after passes only if the interpreter of this module finds one.
 #[cfg(test)]
 fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     let forgets = u.ratio(1, 2)?;
@@ -142,7 +142,7 @@ fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     let read = |text| Program::new(&Module::read("-", text).unwrap_or_else(|error| panic!("{error}")));
     let programs = [read(first.as_bytes()), read(second.as_bytes())];
     let Some(kernel) = programs[0].kernels().next() else { return Ok(()) };
-    // One thread, as in the interpreter.
+    // The launch has one thread, like a run of the interpreter.
     let (grid, block) = (Some([1; 3]), Some([1; 3]));
     let launches =
         Launches { count: 2, more: 0, seed, grid, block, is_exact: true, most_steps: 20_000, ..Launches::default() };
@@ -202,14 +202,14 @@ fn check_same_view(text: &str, expected: &Function) {
     own.iter().zip(&expected).for_each(|(one, other)| assert_eq!(one, other, "{text}"));
 }
 
-/// Returns the instructions without register numbers: a new view decides anew which definitions share a register. The
-/// run of the program compares register contents.
+/// Returns the instructions without register numbers: a new view may assign other registers to definitions. The run of
+/// the program tests the register contents.
 fn skeleton(function: &Function) -> Vec<String> {
     let mut lines = Vec::new();
     for block in function.blocks() {
         for inst in function.block_insts(block) {
             let name = function.opcodes().name(function.opcode(inst));
-            // The operands of a scope depend on its registers, too: two of them may be one.
+            // The operands of a scope depend on register assignment, too: two operands may be the same register.
             if name == "INLINEASM" {
                 lines.push(name.to_owned());
                 continue;

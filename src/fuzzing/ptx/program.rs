@@ -22,7 +22,7 @@ struct Program<'u, 'b> {
     text: String,
     registers: usize,
     labels: usize,
-    /// Nesting depth of branches and loops; at the limit, no deeper ones are drawn.
+    /// Nesting depth of branches and loops; at the limit, no nested branches or loops are drawn.
     depth: usize,
     share: Share,
     shared: Shared,
@@ -198,7 +198,7 @@ impl Program<'_, '_> {
         Ok(())
     }
 
-    /// Adds a scope with its own register, which may hide one of the function.
+    /// Adds a scope with its own register, which may hide a register of the function.
     fn scope(&mut self) -> Result<()> {
         let (to, one, other) = (self.register()?, self.register()?, self.register()?);
         let predicate = self.u.choose_index(PREDICATES)?;

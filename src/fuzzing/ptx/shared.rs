@@ -21,13 +21,15 @@ impl Shared {
         (self.indices.len(), self.addresses.len())
     }
 
-    /// Removes the registers defined since then: they are inside a branch.
+    /// Removes the registers that were defined after a call of [`Self::visible`], which returned these numbers: they
+    /// are inside a branch.
     pub(super) fn forget(&mut self, (indices, addresses): (usize, usize)) {
         self.indices.truncate(indices);
         self.addresses.truncate(addresses);
     }
 
-    /// Draws an index, an address or an access. `register` is one of the program's own.
+    /// Draws an index, an address or an access. `register` is the number of a register that the rest of the program
+    /// uses.
     pub(super) fn statement(&mut self, u: &mut Unstructured<'_>, register: usize, text: &mut String) -> Result<()> {
         let has_room = self.next + 2 < REGISTERS;
         match u.int_in_range(0..=7u8)? {

@@ -1,7 +1,7 @@
 //! The body of a kernel or function under construction: its PTX statements, and the values that are defined at its end.
 //!
 //! A value is a register with one definition, or a variable that any statement may write. Values of a block end with
-//! the block; variables are defined before all other statements. So no path reads an unwritten register.
+//! the block; variables are defined before all other statements. Therefore no path reads an unwritten register.
 
 use std::fmt::Write;
 
@@ -156,7 +156,7 @@ impl Body {
         self.variable_or_value(class)
     }
 
-    /// Returns a value likewise, without new constants.
+    /// Returns a value of a class like [`Self::source`], but creates no constants.
     pub(super) fn variable_or_value(&mut self, class: Class) -> Value {
         let is_there = |value: &&Value| value.class == class && (value.is_uniform || !self.reads_uniform);
         let all: Vec<Value> = self.values.iter().filter(is_there).cloned().collect();

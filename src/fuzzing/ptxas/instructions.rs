@@ -40,7 +40,7 @@ fn end_of_results(instruction: &str) -> usize {
     start + end.unwrap_or(operands.len())
 }
 
-/// Returns whether ptxas loses the guard of such an instruction, in part or completely.
+/// Whether ptxas loses the guard of such an instruction, in part or completely.
 fn loses_guard(mnemonic: &str) -> bool {
     mnemonic.starts_with("testp.") || mnemonic.starts_with("set.")
 }

@@ -140,14 +140,14 @@ impl Body {
         let bits = class.bits();
         let sign = if is_signed { 's' } else { 'u' };
         let (mut start, mut bound) = (self.source(class), self.source(class));
-        // The difference of a signed start and bound may wrap. ptxas is known to get this wrong.
+        // The difference of a signed start and bound may wrap. ptxas is known to translate such loops wrongly.
         if is_signed && !self.has_known {
             start = self.limited(&start, &format!("shr.s{bits}"), 1);
             bound = self.limited(&bound, &format!("shr.s{bits}"), 1);
         }
         let half = 1_i128 << (bits - 1);
-        // The same applies to the sum of several steps that ptxas takes at once. It may wrap even if no sum of the loop
-        // does.
+        // The sum of several steps that ptxas takes at once may wrap even if no sum in the loop wraps. ptxas is known
+        // to translate such loops wrongly, too.
         let steps = if is_signed && !self.has_known {
             [half / 16, half / 16 + 1, half / 12, half / 24 + 3, half / 16 - 1, half / 32, half / 20, half / 16]
         } else {
@@ -279,8 +279,8 @@ impl Body {
         Some((own, class, op, by))
     }
 
-    /// Appends statements with a counter, as in real programs: addresses, products, comparisons with neighbours of the
-    /// bound.
+    /// Appends statements that use a counter as real programs do: in addresses, products, and comparisons with
+    /// neighbours of the bound.
     fn use_counter(&mut self, counter: &Value, bound: &str) {
         let (name, class) = (&counter.name, counter.class);
         let bits = class.bits();

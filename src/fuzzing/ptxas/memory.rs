@@ -69,7 +69,7 @@ impl Body {
             let sign = self.drawn.one_of(&["s", "u"]);
             return self.compute(class, &format!("ld.global{nc}.{sign}{width}"), &from, is_uniform);
         }
-        // All bits of words that an operation takes apart are drawn.
+        // The emulator draws all bits of a word that an operation takes apart.
         let word = self.compute(Class::B32, &format!("ld.global{nc}.b32"), &at(offset & !3), is_uniform);
         let low = self.compute(Class::B32, "prmt.b32", &format!("{}, 0, 0x3210", word.name), is_uniform);
         match class {
@@ -154,8 +154,8 @@ impl Body {
         (self.slots <= RESULTS).then_some(at)
     }
 
-    /// Appends a store of a value as a result. PTX does not define the bits of a NaN, so all NaNs are stored as the
-    /// same one.
+    /// Appends a store of a value as a result. PTX does not define the bits of a NaN, so the same bits are stored for
+    /// every NaN.
     pub(super) fn store(&mut self, value: &Value) {
         if !self.is_kernel {
             return;
@@ -247,7 +247,7 @@ impl Body {
         address.name
     }
 
-    /// Appends stores to and loads from private places that may be the same.
+    /// Appends stores to, and loads from, private places. Some of these places may coincide.
     pub(super) fn own_memory(&mut self, memory: &str) {
         let (base, space, is_wide) = match memory {
             "local" => ("%local", LOCAL, true),

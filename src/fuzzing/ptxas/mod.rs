@@ -1,8 +1,9 @@
-//! Random PTX programs with completely defined results: ptxas's machine code must leave the same.
+//! Random PTX programs with completely defined results. The machine code from ptxas must leave the same results.
 //!
 //! A program is a PTX module of kernels. Each thread writes to separate places, reads only data that it wrote or that
 //! no thread writes, and ends. No operation has operands for which PTX leaves its result open. Products and sums have
-//! explicit rounding, so that none may be fused. So a difference between the program and its machine code is a fault.
+//! explicit rounding, so they may not be fused. Therefore a difference between the program and its machine code is a
+//! fault.
 //!
 //! * [`drawn`]: pseudo-random choices; [`class`](mod@class): contents of registers;
 //! * [`body`]: PTX statements, and the values that are readable at their end;

@@ -45,7 +45,7 @@ const STEPS: [&str; 15] = [
     "shr.{s,u}32 R, A, {1,2,4}",
 ];
 
-/// Conclusions, with the class of the result.
+/// Conclusions: operations that a compiler can simplify if it knows the range, with the class of the result.
 const CONCLUSIONS: [(u32, (Class, &str)); 17] = [
     (
         6,

@@ -1,4 +1,5 @@
-//! The sequence of statements. Each program has its own weights, so programs differ in their common statements.
+//! The sequence of statements. Each program has its own weights, so different statements are common in different
+//! programs.
 
 use super::body::Body;
 use super::class::Class;

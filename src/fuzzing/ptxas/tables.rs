@@ -2,9 +2,10 @@
 //!
 //! In a pattern, `{a,b}` is `a` or `b`, `#` a byte, and a register is a letter and a number: `%t` has the last type of
 //! the mnemonic, `%u` the first, `%w` an integer with twice the bits of the last. `%z` is `%t` and not zero, `%q` is
-//! `%t` and not the smallest number, `%m` has 32 bits and is below 32, `%b` below 256, and `%k` is a number made of
-//! bits, so that it has a sign in any case. `%p`, `%h`, `%r`, `%d`, `%f`, `%g` and `%a` are predicates, integers of 16,
-//! 32 and 64 bits, floats, doubles and halves. The first operand is the result. PTX defines every bit of each.
+//! `%t` and not the smallest number, `%m` has 32 bits and is below 32, and `%b` has 32 bits and is below 256. `%k` is a
+//! floating-point number that is assembled from bits, so its sign is defined even for a NaN. `%p`, `%h`, `%r`, `%d`,
+//! `%f`, `%g` and `%a` are predicates, integers of 16, 32 and 64 bits, floats, doubles and halves. The first operand is
+//! the result. PTX defines every bit of each result.
 
 /// Patterns with their weights.
 pub(super) type Table = &'static [(u32, &'static str)];

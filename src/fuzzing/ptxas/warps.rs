@@ -66,7 +66,7 @@ impl Body {
         self.define(&is_inside, Class::Pred, false);
     }
 
-    /// Appends an exchange of values by half of the threads, while the others execute something else.
+    /// Appends an exchange of values by half of the threads, while the other half executes other statements.
     fn half_a_warp(&mut self) {
         let Some(variable) = self.variable(Class::B32) else { return };
         let value = self.source(Class::B32);

@@ -30,8 +30,8 @@ impl Architecture {
         self.max_registers_for_block(threads).and_then(|_| self.registers_for(threads, blocks))
     }
 
-    /// Returns the same for blocks of any size that an SM holds: ptxas also accepts blocks that are too large to
-    /// launch.
+    /// Returns the result of [`Self::registers_for_blocks`], but also accepts blocks that are too large to launch, if
+    /// an SM holds them. ptxas accepts such blocks, too.
     pub(super) fn registers_for(&self, threads: u32, blocks: u32) -> Option<u32> {
         let warps = blocks.checked_mul(threads.div_ceil(WARP_SIZE))?;
         if blocks == 0 || blocks > self.max_blocks || warps > self.max_warps {

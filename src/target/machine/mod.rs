@@ -18,8 +18,8 @@ mod repartition;
 #[cfg(test)]
 mod tests;
 
-/// The cost of one byte stored to or loaded from shared memory, relative to a byte of local memory. On an H200, words
-/// that loops of the examples move to shared memory took 0.56 to 0.70 of the time of words in local memory
+/// The cost of one byte stored to or loaded from shared memory, relative to a byte of local memory. On an H200, spilled
+/// words in loops of the examples took 0.56 to 0.70 of the time in shared memory that they took in local memory
 /// (docs/results.md).
 pub const SHARED_COST: f64 = 0.6;
 

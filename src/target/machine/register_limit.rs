@@ -2,7 +2,7 @@
 //!
 //! The rules describe the observed behaviour of ptxas of CUDA 13.0.88; `tests/rust/register_limit.rs` verifies them
 //! with ptxas for all combinations of a grid. The documentation of ptxas states that `.maxnreg`, launch bounds and
-//! `-maxrregcount` each limit the registers, but hardly which of them has priority.
+//! `-maxrregcount` each limit the registers, but says little about their priority.
 //!
 //! Among directives, `.maxnreg` has priority over the limit of `.maxntid` or `.reqntid` alone, even if no block with
 //! that number of threads can then be launched. Together with `.minnctapersm`, the smaller of both limits applies.
@@ -131,7 +131,7 @@ impl RegisterLimit {
     }
 
     /// Whether the registers at kernel entry are known if the kernel requests more or fewer later (`setmaxnreg`). ptxas
-    /// does not know them if nothing limits the registers, or only the size of the blocks.
+    /// does not know them if nothing limits the registers, or if only the size of the blocks limits them.
     pub fn is_known_at_entry(&self) -> bool {
         !matches!(self.decider, Decider::Machine | Decider::Threads)
     }

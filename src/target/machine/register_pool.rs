@@ -58,15 +58,16 @@ impl RegisterRequests {
         is_no_fewer || other.requests.iter().map(allowed).all(|count| count <= entered)
     }
 
-    /// Returns the same for another register limit, `.maxnreg`, in place of the kernel's own.
+    /// Whether the kernel still terminates with another register limit, `.maxnreg`, in place of its own. See
+    /// [`Self::may_become`].
     pub fn may_be_limited_to(&self, registers: u32, architecture: &Architecture) -> bool {
         let bounds = LaunchBounds { max_registers: Some(registers), ..self.bounds };
         self.may_become(&Self { bounds, ..self.clone() }, architecture)
     }
 
-    /// Whether ptxas ignores the requests only because the number of resident blocks is not given, so that
-    /// `.minnctapersm 1` makes ptxas follow them, and no block is then certain to lack registers. Whether an increase
-    /// still waits forever can only be tested by a run. O(requests).
+    /// Whether `.minnctapersm 1` makes ptxas follow the requests, which it ignores only because the number of resident
+    /// blocks is not given. False if a block would then certainly lack registers. Only a run can show whether an
+    /// increase still waits forever. O(requests).
     pub fn want_blocks(&self, architecture: &Architecture) -> bool {
         let says_nothing = self.bounds.min_blocks.is_none() && self.bounds.max_registers.is_none();
         let bounds = LaunchBounds { min_blocks: Some(1), ..self.bounds };
@@ -91,8 +92,8 @@ impl RegisterRequests {
 }
 
 impl Architecture {
-    /// Returns the largest increase that waits forever in blocks of `threads` threads, and the first of equal ones.
-    /// `None` if no increase does, or if blocks do not consist of whole warpgroups. O(requests).
+    /// Returns the largest increase that waits forever in blocks of `threads` threads; the first, if several are equal.
+    /// `None` if no increase waits forever, or if blocks do not consist of whole warpgroups. O(requests).
     pub fn register_shortage(
         &self,
         threads: u32,
@@ -249,7 +250,7 @@ mod tests {
         );
     }
 
-    /// Two warpgroups that enter with 128 registers for each thread have 256; 24 and 240 are 264.
+    /// Two warpgroups that enter with 128 registers for each thread have 256 in sum; 24 and 240 need 264.
     #[test]
     fn shortages() {
         let found = |threads, limit: &RegisterLimit, requests: &[Repartition]| {

@@ -139,8 +139,8 @@ fn carve_outs_hold_all_blocks() {
         Ok(())
     })
     .budget_ms(500);
-    // Eight blocks of 256 threads: 8 KB for the driver without shared memory; 56 KB in all with 6,000 bytes of slots
-    // for each block.
+    // Eight blocks of 256 threads need 8 KB for the driver without shared memory. With 6,000 bytes of slots for each
+    // block, they need 56 KB.
     let hopper = Architecture::by_name("sm_90").expect("is known");
     let launch = Launch::new(32).with_threads(256);
     assert_eq!(hopper.carve_out_for(&launch), 8 * 1024);

@@ -57,7 +57,7 @@ const ARITHMETIC: &[Rule] = &[
     rule("mad.hi mul24 mad24 sad {add,sub,mul,mad,fma,neg} {div,rem,abs,min,max} dp4a dp2a fns", First, PURE),
     rule("popc clz bfind brev bfe bfi szext bmsk", First, UNIFORM),
     // The view does not show the carry flag. These instructions keep their order with all instructions that may access
-    // it.
+    // the carry flag.
     rule("{add,sub,mad.lo,mad.hi}.cc addc subc madc", First, OPAQUE.propagating()),
     rule("testp copysign {rcp,sqrt,rsqrt,sin,cos,lg2,ex2,tanh}", First, PURE),
     rule("set slct", First, PURE),

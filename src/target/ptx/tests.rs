@@ -158,7 +158,7 @@ fn agrees_with_the_table_of_llvm() {
     assert_eq!(equivalent("cvta.shared::cluster.u64/rr"), None);
 }
 
-/// For each name of the table, the list of instructions that a test compiles with ptxas has an instruction.
+/// Every name of the table occurs in the list of instructions that a test compiles with ptxas.
 #[test]
 fn names_have_instructions() {
     let list = include_str!("../../../tests/ptx/instructions.txt");

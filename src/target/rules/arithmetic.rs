@@ -31,7 +31,8 @@ pub(super) const RULES: &[Rule] = &[
          INT_FNS_{iii,iir,iri,irr,rii,rir,rri,rrr}",
         OpcodeInfo::PURE,
     ),
-    // LLVM does not show the carry flag. These opcodes keep their order with all opcodes that may access it.
+    // LLVM does not show the carry flag. These opcodes keep their order with all opcodes that may access the carry
+    // flag.
     rule("ADDC{,C}Ci{32,64}{ri,rr} SUBC{,C}Ci{32,64}{ir,ri,rr}", OpcodeInfo::other(Purity::Opaque).propagating()),
     rule(
         "{AND,OR,XOR}_pred{ri,rr} NOT_pred {SHL,SRA,SRL}16_{ii,ri,rr} {SHL,SRA,SRL}64_rr \

@@ -9,7 +9,7 @@ const CALL: OpcodeInfo = OpcodeInfo::other(Purity::Call).family(CopyFamily::Abi)
 
 pub(super) const RULES: &[Rule] = &[
     rule("COPY", OpcodeInfo::same_class(CopyFamily::Copy, None)),
-    // Selection replaces it by COPY before machine code exists. The class is an operand.
+    // Instruction selection replaces this opcode by COPY before machine code exists. The class is an operand.
     rule("COPY_TO_REGCLASS", OpcodeInfo::PURE.family(CopyFamily::CrossClass)),
     rule("PHI", OpcodeInfo::PURE.with_uniform_form().role_of(Role::Phi)),
     rule("IMPLICIT_DEF INIT_UNDEF", OpcodeInfo::PURE.uniform().with_uniform_form().remat(0).role_of(Role::Undef)),

@@ -3,8 +3,8 @@
 //! The meanings come from LLVM's `NVPTXInstrInfo.td` and `NVPTXIntrinsics.td` and from the PTX ISA. Opcodes that are
 //! not listed are [opaque](super::OpcodeInfo::UNKNOWN): GlobalISel's `G_*`, which NVPTX never selects;
 //! pseudo-instructions of other targets; and the records without a name, `anonymous_N`, whose numbers change between
-//! builds. The last group includes the records of `setmaxnreg`, which the shim names by the instruction that they
-//! print.
+//! builds. The last group includes the records of `setmaxnreg`, to which the C++ shim gives the name of the instruction
+//! that they print.
 
 mod arithmetic;
 mod generic;

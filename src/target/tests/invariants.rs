@@ -1,6 +1,6 @@
 //! Properties of the effects of every opcode, for all flags that LLVM may set for an instruction: compared with LLVM's
-//! descriptors, with the PTX instruction that is printed, and with each other. `opcodes.txt` shows each opcode once;
-//! these properties must hold for every line.
+//! descriptors, with the PTX instruction that is printed, and with each other. The properties must hold for every line
+//! of `opcodes.txt`, which has one line for each opcode.
 
 use super::*;
 use crate::function::{Effects, Opcode};
@@ -139,7 +139,7 @@ fn instructions_of_ptx_do_what_their_name_says() {
         let at_least = match sample.instruction() {
             "atom" | "red" => Effects::READ | Effects::WRITE | Effects::ORDERED,
             "activemask" | "bar" | "barrier" | "setmaxnreg" | "wgmma" => Effects::OPAQUE | Effects::CONVERGENT,
-            // Decodes the result of an arrival.
+            // `mbarrier.pending_count` only decodes the result of an arrival.
             "mbarrier" if sample.descriptor.mnemonic.contains("pending_count") => Effects::empty(),
             "addc" | "subc" | "alloca" | "stackrestore" | "stacksave" | "discard" | "fence" | "griddepcontrol"
             | "mbarrier" | "membar" | "nanosleep" | "pmevent" => Effects::OPAQUE,
@@ -169,7 +169,8 @@ const COMPUTE: &str = "abs add and bfe bfi bfind bmsk brev clusterlaunchcontrol 
 fn only_what_computes_or_loads_is_pure() {
     let compute: Vec<&str> = COMPUTE.split_ascii_whitespace().collect();
     for_all("what is pure computes, or loads and may fault", |sample| {
-        // Opcodes that print nothing are LLVM's own. A load prints its name after its modifiers.
+        // Opcodes without a mnemonic are LLVM's own opcodes, or loads, whose mnemonics the descriptor file does not
+        // have.
         let is_known = matches!(sample.instruction(), "" | "ldu") || compute.contains(&sample.instruction());
         !sample.effects.is_pure() || is_known
     });
@@ -188,7 +189,7 @@ fn only_what_computes_or_loads_is_pure() {
     });
 }
 
-/// An opcode that may be rematerialised at any place has no effects and does not fault, whatever branch guards it.
+/// An opcode that may be rematerialised at any place has no effects and does not fault on any path.
 #[test]
 fn what_is_rematerialisable_never_faults() {
     for opcode in CLASSIFICATION.table().ids() {
