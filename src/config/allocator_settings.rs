@@ -57,7 +57,7 @@ impl SettingKind {
             Self::Row => SettingValue::Limit(Some(number().filter(|&row| row <= 256 && row.is_power_of_two())?)),
             Self::Factor => {
                 let factor = text.parse::<f32>().ok().filter(|factor| factor.is_finite() && *factor >= 0.0)?;
-                // -0 would be printed with its sign.
+                // The sum turns -0, which would be printed with its sign, into 0.
                 SettingValue::Factor(factor + 0.0)
             }
             Self::Registers if is_none => SettingValue::Registers(None),
@@ -151,7 +151,7 @@ impl Value for AllocatorSettings {
         Self::read(text).ok()
     }
 
-    /// Joined by `+`, because a comma ends a pass parameter.
+    /// The settings are joined by `+`, because a comma ends a pass parameter.
     fn print(&self) -> Cow<'static, str> {
         let settings: Vec<String> = self.iter().map(Setting::to_string).collect();
         if settings.is_empty() { "none".into() } else { settings.join("+").into() }
@@ -162,7 +162,7 @@ impl Value for AllocatorSettings {
 mod tests {
     use super::*;
 
-    /// Settings are parsed with either separator, and print back to the same.
+    /// Settings are parsed with either separator. The printed settings are parsed to the same list.
     #[test]
     fn prints_back() {
         for (text, printed) in [
@@ -195,7 +195,8 @@ mod tests {
         assert!(refusal("").starts_with(": unknown; use "));
     }
 
-    /// Every setting has a unique name and a description, and takes a value. No setting takes nonsense.
+    /// Every setting has a unique name and a description, and accepts a value of its kind. No setting accepts an
+    /// invalid value.
     #[test]
     fn table() {
         for (number, spec) in SETTINGS.iter().enumerate() {

@@ -36,8 +36,8 @@ static INFOS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
     OPTIONS.iter().map(info).chain(removed::renamed().map(of_earlier_name)).collect()
 });
 
-/// Returns the entry of an option's earlier name. It is registered so that the compiler prints the new name, whether or
-/// not a value is given.
+/// Returns the entry of an option's earlier name. The entry lets the compiler print the new name, whether or not a
+/// value is given.
 fn of_earlier_name((name, now): (&'static str, &'static str)) -> OptionInfo {
     let help = format!("Renamed: use -nvptx-ra-{now}.");
     OptionInfo { name, help, meta: String::new(), is_switch: true, hidden: true }
@@ -56,7 +56,7 @@ pub fn option_at(index: usize) -> Option<&'static OptionInfo> {
 
 /// Describes an option for a terminal.
 pub fn explain(name: &str) -> Result<String, Error> {
-    // The forms of the command line and of a switch are names, too, because people paste what they see.
+    // Also accepts the form on the command line and the negated form of a switch, because people paste what they see.
     let bare = name.trim_start_matches('-');
     let bare = bare.strip_prefix("nvptx-ra-").unwrap_or(bare);
     let bare = bare.split_once('=').map_or(bare, |(name, _)| name);

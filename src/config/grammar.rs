@@ -61,7 +61,7 @@ pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static Opt
     split(text).iter().filter_map(|assignment| assignment.check(origin).ok()).collect()
 }
 
-/// Updates options that an earlier version wrote: new names, without removed values.
+/// Updates options that an earlier version wrote: replaces earlier names, and drops removed values.
 pub fn of_earlier_version(text: &str) -> String {
     let left = split(text).into_iter().filter_map(|mut assignment| {
         if let Some(now) = removed::name_now(&assignment.name) {
@@ -229,7 +229,7 @@ fn fault(spec: &OptionSpec, value: &str) -> OptionFault {
     (problem.into(), remedy)
 }
 
-/// Sets an option to the value of a command that has another name for it; `given` precedes the problem in an error.
+/// Sets an option from a command-line argument of the tool, which may have another name. An error begins with `given`.
 pub(super) fn give(config: &mut Config, option: &str, value: &str, given: &str) -> Result<(), Error> {
     let Some(spec) = find(option) else {
         return Err(Error::new(ErrorKind::Option, format!("{option}: unknown option"), "please report this"));

@@ -91,7 +91,7 @@ impl Config {
         }
     }
 
-    /// Sets an option to a value from a command of the tool. `given` precedes the problem in an error.
+    /// Sets an option to a value from a command of the tool. An error begins with `given`.
     pub fn give(&mut self, option: &str, value: &str, given: &str) -> Result<(), Error> {
         grammar::give(self, option, value, given)
     }
@@ -104,8 +104,8 @@ impl Config {
         assignments(text, origin).map(|_| ())
     }
 
-    /// Returns the options that differ from their defaults, in the order of the table, as text that reads back to the
-    /// same: `no-verify;copy-limit=7`.
+    /// Returns the options that differ from their defaults, in the order of the table, as text:
+    /// `no-verify;copy-limit=7`. The text is parsed to the same options.
     pub fn to_parameters(&self) -> String {
         let default = Self::default();
         let mut parts = Vec::new();

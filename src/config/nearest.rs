@@ -41,7 +41,7 @@ mod tests {
         }
     }
 
-    /// A typing error finds its name. Another word finds none.
+    /// A mistyped name finds the right name. Any other word finds no name.
     #[test]
     fn nearest_only_where_near() {
         let known = ["before", "after", "instead"];

@@ -4,7 +4,7 @@
 use super::value::{Choice, Shape, Value, choices, flags};
 
 choices! {
-    /// Which calls are inlined.
+    /// Calls that LLVM inlines.
     pub enum Inline {
         /// As LLVM decides.
         "llvm" => Llvm,
@@ -12,13 +12,13 @@ choices! {
         "stack" => Stack,
         /// All calls.
         "all" => All,
-        /// Only calls of functions up to an eleventh of the size that LLVM inlines for NVPTX.
+        /// Only calls of functions within LLVM's usual size limit, which is an eleventh of the limit for NVPTX.
         "less" => Less,
     }
 }
 
 choices! {
-    /// Which loops are unrolled.
+    /// Loops that LLVM unrolls.
     pub enum Unroll {
         /// As LLVM decides.
         "llvm" => Llvm,
@@ -43,7 +43,7 @@ flags! {
         "slsr" => SLSR = 2,
         /// Equal values are computed once.
         "gvn" => GVN = 3,
-        /// Neighbouring loads and stores become wide ones.
+        /// Neighbouring loads and stores become wide accesses.
         "load-store-vectorizer" => LOAD_STORE_VECTORIZER = 4,
         /// Addresses are computed at each load and store, and other code moves closer to its use.
         "codegenprepare" => CODE_GEN_PREPARE = 5,
@@ -55,7 +55,7 @@ flags! {
         "machine-sink" => MACHINE_SINK = 8,
         /// Blocks are laid out by their frequency.
         "block-placement" => BLOCK_PLACEMENT = 9,
-        /// Each address in a loop is incremented by itself.
+        /// Each address in a loop has its own register, which the loop increments.
         "loop-reduce" => LOOP_REDUCE = 10,
     }
 }
@@ -70,8 +70,8 @@ impl SkipPasses {
         .union(Self::CODE_GEN_PREPARE)
         .union(Self::LOOP_REDUCE);
 
-    /// Returns the optimisation under LLVM's name for it in a pass gate; empty if it is not one of these. Loop passes
-    /// come under their titles.
+    /// Returns the optimisation that LLVM's pass gate calls `name`; empty for other passes. The gate gets the titles of
+    /// loop passes.
     pub fn of_pass(name: &str) -> Self {
         match name {
             "Loop Strength Reduction" => Self::LOOP_REDUCE,
@@ -98,7 +98,8 @@ flags! {
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 5,
         /// Computations move to the branch that needs their value.
         "sink" => SINK = 6,
-        /// Branches are nested. Functions that have a loop with several entries stay as they are.
+        /// Control flow is structured: branches are nested. Functions that have a loop with several entries stay as
+        /// they are.
         "structurizecfg" => STRUCTURIZE_CFG = 7,
         /// All values pass through memory, so that PHIs are rebuilt.
         "reg2mem" => REG2MEM = 8,

@@ -23,9 +23,9 @@ pub struct NamedRegister {
 /// A reload of a register's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamedLoad {
-    /// The statements that use the reloaded value, numbered among the reads of the register from 1.
+    /// Reads of the register that the reload serves. The register's first read has number 1.
     pub reads: Vec<u32>,
-    /// How often it executes in a run of the function.
+    /// Number of executions in a run of the function.
     pub times: u32,
 }
 
@@ -137,7 +137,7 @@ impl Value for RegisterNames {
 mod tests {
     use super::*;
 
-    /// Names of PTX and numbers are parsed and print back to the same. Other text is refused.
+    /// Names of PTX and numbers are parsed, and the printed text is parsed to the same list. Other text is refused.
     #[test]
     fn names() {
         for text in ["%r1", "%r1+%rd27+$x_1", "%r1:0+%rd2+%r3:4294967295", "%r1:20@1.2x10@4x1+%r2:1@9x1", "none"] {

@@ -1,8 +1,8 @@
 //! The table of all options, the only place with their names.
 //!
-//! A row has the option's name, its field in [`Config`], type, default, range, unit, audience and help (the
-//! documentation of the field). The rest is generated from it: the `cl::opt` registration, the pass parameters,
-//! `nvptx-ra explain`, docs/options.md and docs/options-for-developers.md.
+//! A row has the option's name, its field in [`Config`], type, default, range, unit, scope, audience and help (the
+//! documentation of the field). The `cl::opt` registration, the pass parameters, `nvptx-ra explain`, docs/options.md
+//! and docs/options-for-developers.md are generated from the rows.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -40,7 +40,8 @@ choices! {
 choices! {
     /// Engine that chooses the spilled values.
     pub enum Chooser {
-        /// A list of prices: the values that move the fewest words for each instruction that gains a register.
+        /// The cost model: the values whose stores and reloads move the fewest words for each high-pressure point that
+        /// gains a register.
         "price" => Price,
         /// The greedy allocator: the values that it spills, the cheapest first.
         "greedy" => Greedy,
@@ -56,8 +57,8 @@ choices! {
     pub enum PresetName {
         /// The documented limits of the hardware. The cost of a spill is the words that it moves.
         "hw" => Hw,
-        /// The constants of NVIDIA's cicc, as read from its code: 8 predicates, halves packed, K = 15 in degree tests.
-        /// The cost of a spill is definitions times uses times latency.
+        /// The constants of NVIDIA's cicc, as read from its code: 8 predicates, two 16-bit values in a register, and K
+        /// = 15 in degree tests. The cost of a spill is definitions times uses times latency.
         "cicc" => Cicc,
         /// The constants of NVIDIA's ptxas, as read from its code: as `hw`, but no live range is split.
         "ptxas" => Ptxas,
@@ -67,13 +68,13 @@ choices! {
 choices! {
     /// Whether spilled values may be stored and reloaded in loops.
     pub enum KeepInLoops {
-        /// In no loop, but a later one of `regalloc-trials` may do so.
+        /// In no loop in the first spill plan. A later plan of `regalloc-trials` may do so.
         "auto" => Auto,
         /// In no loop.
         "off" => Off,
-        /// Only where a store or reload executes four times more rarely than the instructions that gain a register.
+        /// Only where a store or reload executes at most a quarter as often as the instructions that gain a register.
         "around" => Around,
-        /// Everywhere. Most kernels lose by it.
+        /// Everywhere. This makes most kernels worse.
         "on" => On,
     }
 }
@@ -81,7 +82,7 @@ choices! {
 choices! {
     /// Whether values with several definitions are spilled.
     pub enum Redefined {
-        /// No, but a later one of `regalloc-trials` may do so.
+        /// Not in the first spill plan. A later plan of `regalloc-trials` may do so.
         "auto" => Auto,
         /// No.
         "off" => Off,
@@ -95,7 +96,8 @@ choices! {
     pub enum LoopShape {
         /// Loops that are likely to gain.
         "on" => On,
-        /// Also loops whose copies may take more registers than there are: for a search, which measures the result.
+        /// Also loops whose unrolled bodies may need more registers than a thread has. This value is for a search,
+        /// which measures the result.
         "all" => All,
         /// No loops.
         "off" => Off,
@@ -128,7 +130,7 @@ choices! {
         "latency" => Latency,
         /// Each movable instruction is directly before its first use.
         "late" => Late,
-        /// Instructions that end live ranges come early unless that raises the pressure. All others are as in `late`.
+        /// Instructions that end live ranges come early unless this raises the pressure. All others are as in `late`.
         "eager" => Eager,
         /// Each load is directly before its first use.
         "loads-late" => LoadsLate,
@@ -142,9 +144,10 @@ choices! {
     pub enum Remat {
         /// Nowhere.
         "off" => Off,
-        /// Only three kinds of values. 64-bit values computed from 32-bit values alone: where at least six eighths of a
-        /// thread's registers are live, in functions whose pressure exceeds a thread's registers. Sums of such values:
-        /// in loops that read them once or twice. Comparisons: where more than thirteen predicates are live.
+        /// Three kinds of values only. 64-bit values that are computed from 32-bit values alone: where at least six
+        /// eighths of a thread's registers are live, in functions whose pressure exceeds a thread's registers. Sums of
+        /// such 64-bit values: in loops that read the sum once or twice. Comparisons: where more than thirteen
+        /// predicates are live.
         "widened" => Widened,
         /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,
@@ -158,12 +161,13 @@ choices! {
     pub enum BitSpill {
         /// None.
         "off" => Off,
-        /// Predicates with several definitions on different paths, if the code gets shorter: constants set several at
-        /// once. ptxas cannot rematerialise these. None if 7/5 as many words as registers are live, because ptxas may
-        /// trade registers for warps.
+        /// Predicates that have several definitions, each on its own path, if this shortens the code. The code becomes
+        /// shorter if one instruction sets the bits of several predicates to constants. ptxas cannot rematerialise
+        /// these predicates. No predicate is kept as a bit if the live words exceed 7/5 of the registers, because ptxas
+        /// may then trade registers for warps.
         "auto" => Auto,
-        /// All predicates that are read in other blocks. A comparison that ptxas rematerialises may cost less than a
-        /// bit; `nvptx-ra tune` tries it.
+        /// All predicates that are read in other blocks. A bit may cost more than a comparison that ptxas
+        /// rematerialises, so `nvptx-ra tune` measures this value.
         "on" => On,
     }
 }
@@ -179,8 +183,8 @@ choices! {
         "panic" => Panic,
         /// The pass returns an error, and writing the error to the statistics panics.
         "late-panic" => LatePanic,
-        /// The pass's edits are changed at random before LLVM applies them, and some are added. The function's name
-        /// seeds the changes.
+        /// Some of the pass's edits are changed at random, and random edits are added, before LLVM applies them. The
+        /// function's name seeds the changes.
         "wrong-edits" => WrongEdits,
     }
 }
@@ -208,7 +212,7 @@ flags! {
         "remat" => REMAT = 8,
         /// The spilled values, their slots, and the reasons.
         "regalloc" => REGALLOC = 9,
-        /// The number of accesses to shared memory that read another register.
+        /// The number of accesses to shared memory that read another address register after the pass.
         "shared-addresses" => SHARED_ADDRESSES = 10,
         /// The number of inline assembly texts that lose their SIMD video instructions.
         "simd-video" => SIMD_VIDEO = 11,
@@ -245,7 +249,8 @@ flags! {
 pub enum Scope {
     /// As a pass parameter, on the command line, and in the function attribute.
     Function,
-    /// As a pass parameter and on the command line: a module must not name files that the compiler writes.
+    /// As a pass parameter and on the command line. Not in the function attribute, because a module must not name files
+    /// that the compiler writes.
     Trusted,
     /// On the command line only: the option is read before there is a function.
     Process,
@@ -263,9 +268,9 @@ pub enum Audience {
 /// A row of the table.
 #[derive(Debug)]
 pub struct OptionSpec {
-    /// Name: a pass parameter as it is, a command-line option with the prefix `-nvptx-ra-`.
+    /// Name of the pass parameter. The command-line option has the prefix `-nvptx-ra-`.
     pub name: &'static str,
-    /// Pass that reads it; `None` if every pass does.
+    /// Pass that reads the option; `None` if every pass reads it.
     pub pass: Option<&'static str>,
     /// Help text.
     pub help: &'static str,
@@ -273,7 +278,7 @@ pub struct OptionSpec {
     pub shape: Shape,
     /// Unit of a number; empty for other values.
     pub unit: &'static str,
-    /// Where it may be given.
+    /// Where the option may be given.
     pub scope: Scope,
     /// Audience.
     pub audience: Audience,
@@ -361,7 +366,7 @@ pub const CSSA: &str = "nvptx-cssa";
 /// The name of the pass that replaces SIMD video instructions.
 pub const SIMD_VIDEO: &str = "nvptx-simd-video";
 
-/// The name of the pass in which shared addresses that differ by a constant share one register.
+/// The name of the pass that lets shared-memory addresses with a constant difference use one register.
 pub const SHARED_ADDRESSES: &str = "nvptx-shared-addresses";
 
 /// The name of the pass that rematerialises values.
@@ -393,28 +398,30 @@ options! {
     None => {
         /// Also changes functions marked optnone, which are left alone otherwise.
         "optnone" => optnone: bool = false;
-        /// Makes every error fatal. Otherwise an error is a warning, and the function stays as LLVM made it.
+        /// Makes every error fatal. Without this option, an error is printed as a warning, and the function stays as
+        /// LLVM made it.
         "strict" => strict: bool = false, audience Users;
         /// The subjects of warnings. With `strict`, a limit that cannot be kept is an error, and the function stays as
         /// LLVM made it.
         "warn" => warn: Warn = Warn::LIMITS, audience Users;
-        /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
-        /// verifier runs before and after. One line names a function that fails LLVM's verifier before any change. The
-        /// checks take about as long as the passes.
+        /// Checks every change. The symbolic checker proves that the function computes the same results, and LLVM's
+        /// machine verifier runs before and after the change. If a function fails LLVM's verifier before any change,
+        /// one line gives its name. The checks take about as long as the passes.
         "verify" => verify: bool = false, audience Users;
-        /// Optimisations of LLVM that are skipped for the function, by the names of -opt-disable. Some cost registers,
-        /// but not in every kernel; `nvptx-ra tune` tries them.
+        /// LLVM's optimisations that are skipped for the function, under the names that -opt-disable accepts. Some
+        /// optimisations cost registers, but not in every kernel; `nvptx-ra tune` tries to skip them.
         "skip-passes" => skip_passes: SkipPasses = SkipPasses::empty(), audience Users;
         /// Additional optimisations of LLVM that run on the function's IR before the code generator, in the order of
         /// this list. They have no effect at -O0. Their effect on registers differs between kernels; `nvptx-ra tune`
         /// tries them.
         "add-passes" => add_passes: AddPasses = AddPasses::empty(), audience Users;
         /// The calls that LLVM inlines in a kernel and in its callees. Arrays whose address is passed to a function
-        /// stay in local memory unless the call is inlined. The option is read before LLVM's optimisations, so by clang
-        /// and `opt`. A kernel's value holds for all its callees. Functions marked noinline are never inlined.
+        /// stay in local memory unless the call is inlined. The option takes effect before LLVM's optimisations, so
+        /// only in clang and `opt`. A kernel's value holds for all its callees. Functions marked noinline are never
+        /// inlined.
         "inline" => inline: Inline = Inline::Llvm, audience Users;
-        /// The loops that LLVM unrolls in a kernel and in its callees. As `inline`, the option is read before LLVM's
-        /// optimisations.
+        /// The loops that LLVM unrolls in a kernel and in its callees. Like `inline`, the option takes effect before
+        /// LLVM's optimisations.
         "unroll" => unroll: Unroll = Unroll::Llvm, audience Users;
         /// Appends statistics to this file, one line of JSON per event. Several compilers may share the file; `nvptx-ra
         /// stats FILE` sums it up.
@@ -437,12 +444,12 @@ options! {
         "join-liveintervals" => join_liveintervals: bool = true;
         /// Coalesces copies in blocks that only split an edge.
         "join-splitedges" => join_splitedges: bool = true;
-        /// Coalesces copies whose registers are live in several blocks. Off leaves such copies, and coalesces those
-        /// within one block.
+        /// Coalesces copies whose registers are live in several blocks. Off leaves such copies, and still coalesces
+        /// copies within one block.
         "join-globalcopies" => join_globalcopies: bool = true;
-        /// Among copies of the same priority, tries some last: copies with one register that is in no other copy, and
-        /// another register that is copied again in the same block. If they were merged first, they could block the
-        /// others.
+        /// Among copies of the same priority, tries a copy last if one of its registers is in no other copy and its
+        /// other register is copied again in the same block. If this copy were merged first, it could prevent the other
+        /// merge.
         "terminal-rule" => terminal_rule: bool = true;
         /// Rematerialises a constant if that removes a copy or shortens a live range.
         "remat-constants" => remat_constants: bool = true;
@@ -464,8 +471,8 @@ options! {
         "verify-coalescing" => verify_coalescing: bool = false;
     }
     Some(CSSA) => {
-        /// Adds the pass to the pipeline. Off by default, because the coalescer leaves as few copies without it on the
-        /// kernels measured.
+        /// Adds the pass to the pipeline. Off by default: on the measured kernels, the coalescer leaves as few copies
+        /// without this pass.
         "cssa" => cssa: bool = false, scope Process;
         /// How PHIs are prepared for PHI elimination.
         "cssa-interference" => cssa_interference: CssaInterference = CssaInterference::Values;
@@ -479,7 +486,8 @@ options! {
     }
     Some(SIMD_VIDEO) => {
         /// Computes SIMD video instructions (`vsub4`, `vset4` and similar ones, which clang's SIMD intrinsics emit) on
-        /// whole words. ptxas takes up to 51 instructions for each, and at most 11 for the replacement.
+        /// whole words. ptxas emits up to 51 machine instructions for a SIMD video instruction, and at most 11 for its
+        /// replacement.
         "simd-video" => simd_video: bool = true, audience Users;
     }
     Some(SHARED_ADDRESSES) => {
@@ -489,12 +497,12 @@ options! {
     }
     Some(REMAT) => {
         /// Rematerialises constants, addresses, parameters and simple arithmetic before their uses, instead of keeping
-        /// them in registers at high-pressure points, of 32 live words or more. The operands are live there anyway, or
-        /// take fewer words. A value is rematerialised at most 16 times, and a function gets at most one such
-        /// instruction for 16 of its own. Comparisons are also rematerialised, in each block that reads their
-        /// predicate, if more than thirteen predicates are live: at most one for four instructions. By default,
-        /// functions of fewer than 100 instructions stay unchanged. Few of the kernels measured spill less with `peaks`
-        /// and `high`; `nvptx-ra tune` tries them.
+        /// them in registers at points with at least 32 live words. The operands are live at the uses anyway, or take
+        /// fewer words than the value. A value is rematerialised at most 16 times. A function gets at most one
+        /// rematerialised instruction for each 16 of its own. If more than thirteen predicates are live, comparisons
+        /// are also rematerialised, in each block that reads their predicate: at most one for each four instructions.
+        /// By default, functions of fewer than 100 instructions stay unchanged. Few of the measured kernels spill less
+        /// with `peaks` and `high`; `nvptx-ra tune` tries both values.
         "remat" => remat: Remat = Remat::Widened, audience Users;
         /// Keeps predicates that are read in other blocks as bits of general registers, where more than thirteen
         /// predicates are live. Comparisons that can be rematerialised are rematerialised instead. With `remat=off`, no
@@ -508,13 +516,14 @@ options! {
         /// Seeds random changes of the order; 0 makes none. An even number moves single instructions, an odd number
         /// gives half of the blocks another order.
         "order-seed" => order_seed: u32 = 0, range 0..=UNLIMITED, unit "as a seed";
-        /// Lets an order move inline assembly that only loads, as Triton emits for masked loads, like other loads, even
-        /// if it is volatile. Assembly with a memory clobber does not move.
+        /// Lets an order move inline assembly that only loads like other loads, even if the assembly is volatile.
+        /// Triton emits such assembly for masked loads. Assembly with a memory clobber does not move.
         "assembly-loads" => assembly_loads: bool = false;
     }
     Some(REGALLOC) => {
-        /// Spills values to shared memory where more words are live than this many registers hold. Only kernels that
-        /// declare their block size get slots. Off by default; `nvptx-ra tune` tries it on kernels that spill.
+        /// Spills values to shared memory at points where more words are live than this number of registers. Only
+        /// kernels that declare their block size get slots. Off by default; `nvptx-ra tune` tries it on kernels that
+        /// spill.
         "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off, audience Users;
         /// The engine that chooses the spilled values.
         "allocator" => allocator: Chooser = Chooser::Price;
@@ -531,22 +540,23 @@ options! {
         /// Whether values with several definitions are spilled, such as loop-carried values and values that both arms
         /// of a branch set.
         "regalloc-redefined" => regalloc_redefined: Redefined = Redefined::Auto;
-        /// Tries at most this many spill plans, until the live words fit, and takes the best. Each plan has more means
-        /// than the one before: the choice of the engine alone, then values with several definitions, then stores and
-        /// reloads around loops, then everywhere. No plan uses means that an option forbids.
+        /// Tries at most this many spill plans and takes the best. The trials end when the live words fit. The first
+        /// plan has only the values that the engine chooses under the options' values. Each later plan may do more than
+        /// the plan before: spill values with several definitions, then store and reload around loops, then store and
+        /// reload everywhere. No plan does anything that an option forbids.
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
-        /// Spills the values of these registers and no others, even if few words are live. The names are those of the
-        /// PTX. A number gives the words that ptxas's own spills of the register move, each times its executions: a
-        /// value that would move more than twice as many words is not spilled. `@1.2x10` means that ptxas has one
-        /// reload for the first and the second instruction that read the register, which executes ten times: the value
-        /// is reloaded there, and stays in its register for all other reads. `nvptx-ra tune` finds all of this in the
-        /// machine code.
+        /// Spills values of these registers only, even if few words are live. The names are register names in the PTX.
+        /// A number after a name gives the words that ptxas's own spills of the register move, each counted as often as
+        /// it executes. A value is not spilled if its spill would move more than twice this number of words. `@1.2x10`
+        /// stands for a reload of ptxas that executes ten times and serves the first and the second instruction that
+        /// read the register. The value is reloaded for these instructions, and stays in its register for all other
+        /// reads. `nvptx-ra tune` finds all of this in the machine code.
         "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::NONE;
         /// Spills at most this many values of a function, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
-        /// Lets one reload of a value serve several groups of reads, if a register is free on the way and the reload
-        /// executes no more often than those that it replaces. Also removes reloads whose value is in a register on all
-        /// paths.
+        /// Lets one reload of a value serve several groups of reads, if a register is free between the groups and the
+        /// reload executes no more often than the reloads that it replaces. Also removes reloads whose value is in a
+        /// register on all paths.
         "regalloc-hoist" => regalloc_hoist: bool = true;
         /// Lets a value be stored once after its definitions, at a place that executes more rarely: after the loop that
         /// computes it, or before a loop that does not use it.
@@ -563,7 +573,7 @@ options! {
         "shared-limit" => shared_limit: u32 = 49152, range 0..=49152, unit "bytes", audience Users;
     }
     Some(LOOP_SHAPE) => {
-        /// Ends loops with one backward branch, under the complement of the comparison, instead of two branches. ptxas
+        /// Ends a loop with one backward branch under the complement of the comparison, instead of two branches. ptxas
         /// unrolls only this form: more loads are in flight, and the code is longer. Some kernels and loops stay
         /// unchanged: kernels that bound their registers, loops with barriers or asynchronous copies, and loops that
         /// ptxas would unroll wrongly for some trip counts.
@@ -589,7 +599,8 @@ options! {
         "budget" => budget: RegisterBudget = RegisterBudget::Off, scope Process, audience Users;
     }
     Some(APPLY_EDITS) => {
-        /// File with edits to apply, in the text form of docs/mfv.md, which tests the application of edits.
+        /// File with edits to apply, in the text form of docs/mfv.md. Tests use the option to check how edits are
+        /// applied.
         "edits" => edits: Option<PathBuf> = None, scope Trusted;
     }
 }

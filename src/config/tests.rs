@@ -153,7 +153,7 @@ fn attributes_name_no_files() {
     }
 }
 
-/// Another error does not hide whether errors are fatal.
+/// An invalid option does not hide whether errors are fatal.
 #[test]
 fn valid_part_of_wrong_options() {
     let layers = Layers { command_line: "nonsense;strict", parameters: "copy-limit=x", ..Layers::default() };
@@ -170,7 +170,7 @@ fn trace_is_a_list() {
     assert_eq!(parameters("trace=edits+classify").unwrap().to_parameters(), "trace=classify+edits");
 }
 
-/// Printed options read back to the same, in the order of the table. Defaults are not printed.
+/// Printed options are in the order of the table, without defaults, and are parsed to the same options.
 #[test]
 fn prints_back() {
     assert_eq!(Config::default().to_parameters(), "");
@@ -182,7 +182,7 @@ fn prints_back() {
     assert_eq!(parameters(&printed).unwrap(), config);
 }
 
-/// Every option accepts every value that its help lists, and prints it back. Names are unique and in use.
+/// Every option accepts every value that its help lists, and prints the same value. Names are unique and in use.
 #[test]
 fn table_is_consistent() {
     for (index, spec) in OPTIONS.iter().enumerate() {
@@ -234,7 +234,7 @@ fn registration_info() {
     assert_eq!((info.meta.as_str(), info.is_switch, info.hidden), ("on|off", true, false));
 }
 
-/// An option is found under the forms that its users see. A wrong name is an error with a hint.
+/// An option is found under each form of its name that users see. A wrong name is an error with a hint.
 #[test]
 fn explain_finds_and_hints() {
     for name in ["verify", "-nvptx-ra-verify", "--nvptx-ra-verify=on", "no-verify"] {
@@ -272,7 +272,7 @@ fn each_option_is_on_one_page() {
     assert!(entries(&users) <= 25, "{} options for users", entries(&users));
 }
 
-/// No text makes the parser panic, and accepted text prints back to the same.
+/// No text makes the parser panic. Accepted text is printed as text that is parsed to the same options.
 #[test]
 fn any_text_is_read_or_refused() {
     arbtest::arbtest(|u| {

@@ -26,7 +26,7 @@ pub enum Shape {
     },
     /// One of a few words.
     Choice(&'static [Choice]),
-    /// Some of a few words, joined by `+`, or `none`, or `all`.
+    /// Any words of a list, joined by `+`; or `none`, or `all`.
     List(&'static [Choice]),
     /// One of a few words, or a whole number in a range, its ends included.
     ChoiceOrInteger {

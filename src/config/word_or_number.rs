@@ -60,13 +60,13 @@ word_or_number! {
 }
 
 word_or_number! {
-    /// Registers whose limit decides which values are spilled.
+    /// Number of registers. Values are spilled where more words are live.
     RegisterTarget {
         words {
             /// No value is spilled.
             Off = "off": "No value is spilled.",
-            /// As many as ptxas may give the kernel, if spills are expected and shared memory has room for many of
-            /// them.
+            /// As many registers as ptxas may give the kernel. The kernel changes only if spills are expected and
+            /// shared memory has room for many of the spilled values.
             Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel stays unchanged if it \
                 is not expected to spill, or if a spill plan would leave about as much traffic. If ptxas is expected \
                 to trade most registers for warps that no bound requests, and to spill much, the kernel gets the \
@@ -97,7 +97,7 @@ word_or_number! {
     /// Registers that are left to ptxas.
     Slack {
         words {
-            /// As many as the forecast expects beyond the live words.
+            /// As many registers as ptxas takes beyond the live words, by the forecast.
             Auto = "auto": "The registers that ptxas takes beyond the live words, by the forecast: 2 to 24. It is 24 \
                 in three cases: the forecast gives the kernel all registers, so that the slack is unknown; the live \
                 words exceed the registers by half; or regalloc=auto is set.",

@@ -1,4 +1,5 @@
-//! ptxas's view of each instruction: whether it may move, and what it costs beside its operands.
+//! How ptxas treats each instruction: whether the instruction may move, which memory it accesses, and the kinds that
+//! are counted.
 
 use super::memory_accesses::{Accesses, of_assembly};
 use super::opcode_facts::{Kinds, Motion, OpcodeSummary, reads_own_parameter};
@@ -16,8 +17,8 @@ pub(in crate::forecast) struct Behaviours {
 }
 
 impl Behaviours {
-    /// Computes the behaviour of a function's instructions. O(instructions). The names of opcodes that occur for the
-    /// first time in a function of their table, and the texts of inline assembly, are read once each.
+    /// Computes the behaviour of a function's instructions. O(instructions). Each text of inline assembly is read once.
+    /// The name of an opcode is read once for all functions with the same opcode table.
     pub(in crate::forecast) fn compute(&mut self, function: &Function, classification: &Classification) {
         self.known.keep(function.opcodes());
         self.texts.clear();

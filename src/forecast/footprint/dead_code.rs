@@ -1,9 +1,9 @@
-//! Removes code that ptxas removes. LLVM does not read inline assembly, and ptxas does.
+//! Removes code that ptxas removes and LLVM leaves, because LLVM does not read inline assembly.
 //!
-//! Triton guards each memory access by a mask. If the mask is the constant false, nothing is loaded, values computed
-//! from constants alone are constants, and the values for masked stores are dead. Loads with unused results are
-//! removed, too, even if they are `volatile`. The forecast describes the code without all of these. The values of
-//! constants are not computed: a constant occupies no register, whatever its value.
+//! Triton guards each memory access by a mask. If the mask is the constant false, nothing is loaded, and the values for
+//! masked stores are dead. Values that are computed from constants alone are constants. Loads with unused results are
+//! removed, too, even if they are `volatile`. The forecast describes the remaining code. The values of constants are
+//! not computed: a constant occupies no register, whatever its value.
 
 use super::behaviour::Behaviours;
 use super::opcode_facts::{Kinds, Motion};
@@ -20,7 +20,7 @@ enum Fate {
     Stays,
     /// All its results are constants.
     Constant,
-    /// An access under a false mask, with its index among these.
+    /// An access under a false mask, with its index among such accesses.
     Masked(usize),
     Dead,
 }
@@ -64,7 +64,7 @@ pub(in crate::forecast) fn eliminate_dead_code(
     code.edits()?.apply(function).ok()
 }
 
-/// Returns the code that the forecast describes. Places along the code refer to it.
+/// Returns the code that the forecast describes. Positions in a forecast refer to this code.
 pub fn without_dead_code(function: Function, classification: &Classification) -> Function {
     eliminate_dead_code(&function, classification).map_or(function, |left| left.function)
 }
@@ -125,13 +125,13 @@ struct Code<'f> {
     /// Operands of remaining instructions that read each register.
     readers: IndexVec<VReg, u32>,
     fates: IndexVec<Inst, Fate>,
-    /// Remains of each access under a false mask.
+    /// Constants and copies that replace each access under a false mask.
     masked: Vec<Vec<Left>>,
 }
 
 impl Code<'_> {
-    /// Finds the masked accesses. Returns whether there are any. A guarded statement of PTX disappears: its results
-    /// keep their previous values.
+    /// Finds the accesses under a false mask, and returns whether there are any. A guarded statement of PTX disappears
+    /// if its guard is false: its results keep their previous values.
     fn find_masked(&mut self) -> bool {
         let function = self.function;
         let mut is_false = IndexVec::filled(false, function.num_regs());
@@ -219,7 +219,7 @@ impl Code<'_> {
                 self.readers[reg] += 1;
             }
         }
-        // Readers before the definitions of their operands: one pass nearly always suffices.
+        // A backward pass visits readers before the definitions of their operands, so one pass nearly always suffices.
         let mut is_any = true;
         while std::mem::take(&mut is_any) {
             for inst in function.insts().rev() {
@@ -348,7 +348,7 @@ mod tests {
         code.filter(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
     }
 
-    /// If loads and stores are off, the values that only they use disappear, variables included.
+    /// If the mask is false, the loads, the stores, the values that only they use, and the debug values disappear.
     #[test]
     fn all_off() {
         assert!(left(&masked(FALSE, "%3 = MOV_B32_i 7", "")).is_empty());
@@ -409,7 +409,8 @@ mod tests {
         }
     }
 
-    /// Naming the thousands of opcodes of a target that the code does not have takes longer than a forecast.
+    /// Only opcodes of the code are named, because naming the thousands of opcodes of a target takes longer than a
+    /// forecast.
     #[test]
     fn other_opcodes_are_not_named() {
         let function = masked("%1 = SETP_i32ri %0, 0, 0", "%3 = MOV_B32_i 7", "");

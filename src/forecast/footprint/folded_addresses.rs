@@ -1,8 +1,8 @@
 //! Registers that are used only as addresses in inline assembly or in guarded statements of PTX.
 //!
-//! LLVM folds a constant offset into its own loads and stores. It does not read inline assembly, which Triton uses for
-//! memory accesses: each address is a sum in a register. ptxas folds the offset into the access, so only the base
-//! occupies a register.
+//! LLVM folds a constant offset into its own loads and stores, but it does not read inline assembly. Triton uses inline
+//! assembly for memory accesses, so each address is a sum in a register. ptxas folds the offset into the access, so
+//! only the base occupies a register.
 
 use super::behaviour::Behaviours;
 use super::opcode_facts::{Kinds, Motion};
@@ -12,19 +12,19 @@ use crate::function::{Function, Inst, Symbol, VReg};
 use crate::index::IndexVec;
 use crate::target::{address_operands, registers_of};
 
-/// The registers that are only such addresses. The memory is reused for the next function.
+/// Registers that are used only as addresses of such accesses. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Addresses {
-    /// Operands of such accesses that read each register as the base of an address.
+    /// Number of operands of such accesses that read each register as the base of an address.
     reads: IndexVec<VReg, u32>,
-    /// Whether each register has no other reads. Empty if there are no such registers.
+    /// Whether each register has no other reads. Empty if the function has no such accesses.
     are: IndexVec<VReg, bool>,
     texts: IndexVec<Symbol, Option<Vec<u32>>>,
 }
 
 impl Addresses {
-    /// Finds these registers. O(texts of inline assembly) if no assembly accesses memory this way, else O(instructions,
-    /// and occurrences of these registers).
+    /// Finds the registers that are only addresses. O(texts of inline assembly) if no assembly accesses memory and
+    /// there are no guarded statements, else O(instructions + occurrences of the registers in addresses).
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -59,13 +59,13 @@ impl Addresses {
         }
     }
 
-    /// Whether there may be any such register.
+    /// Whether the function may have registers that are only addresses.
     #[inline]
     pub(in crate::forecast) fn are_any(&self) -> bool {
         !self.are.is_empty()
     }
 
-    /// Whether a register is only such an address.
+    /// Whether a register is used only as an address of such accesses.
     #[inline]
     pub(in crate::forecast) fn has(&self, reg: VReg) -> bool {
         self.are.get(reg) == Some(&true)

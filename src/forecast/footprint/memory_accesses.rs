@@ -1,8 +1,9 @@
 //! The memory that an instruction accesses, in the spaces that ptxas distinguishes.
 //!
-//! Experiments with ptxas 13.0.88, twelve copies of a pair of accesses in sequence, show what may be reordered. A load
-//! passes stores to another space and shuffles. A load of global memory passes atomics in shared memory, volatile
-//! stores included. A load of memory that is not written (`.nc`) passes even barriers, but not fences.
+//! Experiments with ptxas 13.0.88 show which accesses ptxas reorders. Each experiment has twelve copies of a pair of
+//! accesses in sequence. A load moves past stores to another space and past shuffles. A load of global memory moves
+//! past atomics in shared memory, and past volatile stores there. A load of memory that is not written (`.nc`) moves
+//! even past barriers, but not past fences.
 
 use bitflags::bitflags;
 
@@ -66,7 +67,7 @@ pub(in crate::forecast) struct Accesses {
 
 impl Accesses {
     pub(in crate::forecast) const NONE: Self = Self { reads: Spaces::empty(), writes: Spaces::empty() };
-    /// An access that only free instructions pass.
+    /// An access past which no other access moves.
     const ALL: Self = Self::writing(Spaces::all());
 
     const fn reading(reads: Spaces) -> Self {
@@ -159,9 +160,9 @@ const STATEMENTS: [(&str, Statement); 33] = [
     ("wgmma", Statement::Barrier),
 ];
 
-/// Returns how inline assembly may move, and what it accesses. LLVM does not look into it. To ptxas, its instructions
-/// are like any others: nearly always arithmetic (conversions and half-precision operations of CUDA's headers) or, in
-/// Triton's code, memory accesses. O(text).
+/// Returns how inline assembly may move, and the memory that it accesses. LLVM does not read the text, but to ptxas
+/// these instructions are like any others. They are nearly always arithmetic (conversions and half-precision operations
+/// of CUDA's headers) or, in Triton's code, memory accesses. O(text).
 pub(in crate::forecast) fn of_assembly(text: &str) -> (Motion, Accesses) {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | '%' | ':');
     let mut all = (Motion::Free, Accesses::NONE);

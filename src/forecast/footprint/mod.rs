@@ -51,7 +51,7 @@ pub(super) struct RegisterFootprint {
     pub(super) uniformity: UniformityInfo,
     /// How instructions may move.
     pub(super) behaviours: Behaviours,
-    /// Words of the registers, and where they are held.
+    /// Words of the registers, and their places in the hardware.
     pub(super) words: Words,
     /// Registers that ptxas keeps in uniform registers.
     pub(super) uniform_registers: UniformRegisters,
@@ -104,7 +104,7 @@ impl RegisterFootprint {
         footprint
     }
 
-    /// The same in memory that another function may have used.
+    /// Computes the footprint in memory that another function may have used.
     #[cfg(test)]
     pub(super) fn recompute_by_name(&mut self, function: &Function) {
         self.compute(function, &Classification::by_name(function.opcodes()));

@@ -22,7 +22,8 @@ pub(in crate::forecast) enum Motion {
 }
 
 impl Motion {
-    /// Combines the motions of two parts of an instruction: a free part makes no difference; two others are ordered.
+    /// Combines the motions of two parts of an instruction. A free part does not restrict the other part. Two parts
+    /// that are not free are ordered.
     pub(in crate::forecast) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Free, motion) | (motion, Self::Free) => motion,
@@ -40,7 +41,7 @@ bitflags! {
         const CODE = 1 << 0;
         /// Division or remainder of integers of any width.
         const DIVISION = 1 << 1;
-        /// The same of 64 bits: a subroutine.
+        /// Division or remainder of 64-bit integers: a subroutine.
         const WIDE_DIVISION = 1 << 2;
         /// Division or a square root of 64-bit floating-point numbers: a subroutine.
         const DOUBLE_ROUTINE = 1 << 3;

@@ -1,12 +1,14 @@
 //! Registers that ptxas keeps in uniform registers, one for all threads of a warp.
 //!
-//! A value that is the same in all threads need not be in a uniform register. The uniform datapath must compute it,
-//! which handles integers alone, from operands in uniform registers: moving a value back from an ordinary register is
-//! not free. Among loads, only those of the kernel's own parameters count as uniform; ptxas can also load some constant
-//! variables there. In a loop that the threads of a warp leave at different iterations, ptxas 13.0.88 mostly computes
-//! nothing in uniform registers. For 64-bit divisions in such loops that clang unrolled (dfdx's and candle's binary
-//! operations), it adds the 20 registers of its subroutine to counters and addresses that are the same in all threads.
-//! Without unrolling it keeps the counters in uniform registers (dfdx's `slice`). What distinguishes the two is not
+//! A value that is the same in all threads is not always in a uniform register. The uniform datapath must compute the
+//! value, and it handles only integers. The operands must be in uniform registers, because moving a value there from an
+//! ordinary register is not free. Among loads, only those of the kernel's own parameters count as uniform; ptxas can
+//! also load some constant variables there.
+//!
+//! In a loop that the threads of a warp leave at different iterations, ptxas 13.0.88 mostly computes nothing in uniform
+//! registers. If clang unrolled such a loop with 64-bit divisions (dfdx's and candle's binary operations), ptxas adds
+//! the 20 registers of its subroutine to counters and addresses that are the same in all threads. If clang did not
+//! unroll the loop, ptxas keeps the counters in uniform registers (dfdx's `slice`). The cause of this difference is not
 //! known.
 
 use super::behaviour::Behaviours;

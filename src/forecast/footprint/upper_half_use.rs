@@ -7,16 +7,16 @@ use crate::function::Role;
 pub(super) enum UpperHalfUse {
     /// Both halves.
     Whole,
-    /// The upper half if that of the result is read: carries go upwards.
+    /// The upper half only if the upper half of the result is read, because carries go upwards.
     AsResult,
     /// The lower half alone.
     Lower,
     /// As the result, but only the lower half if the mask in the last operand has no upper bits.
     ByMask,
-    /// Both halves, except of the address, the last source but one: shared, local and constant memory have addresses of
-    /// 32 bits, whatever the width of PTX's registers.
+    /// Both halves of all sources except the address, the last source but one. Shared, local and constant memory have
+    /// addresses of 32 bits, whatever the width of PTX's registers.
     Access,
-    /// The same if the address is the first source.
+    /// Both halves of all sources except the address, the first source.
     Atomic,
 }
 

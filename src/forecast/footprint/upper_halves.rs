@@ -6,8 +6,8 @@ use crate::analysis::Occurrences;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, RegClass, Role, VReg};
 use crate::index::IndexVec;
 
-/// Whether the upper half of each 64-bit register is read. Truncations, masks and low-order arithmetic do not read it,
-/// and ptxas does not keep it then. The memory is reused for the next function.
+/// Whether the upper half of each 64-bit register is read. Truncations, masks and low-order arithmetic do not read the
+/// upper half. ptxas does not keep an upper half that is not read. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct UpperHalves {
     is_read: IndexVec<VReg, bool>,

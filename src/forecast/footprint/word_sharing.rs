@@ -28,7 +28,7 @@ pub(in crate::forecast) enum WordSharing {
     ShiftedUp,
     /// The upper word becomes the lower if the second source shifts by 32.
     ShiftedDown,
-    /// A word of one source if that of the other is zero.
+    /// A word of one source if the same word of the other source is zero.
     Combined,
     /// The results are the source if they are only addresses: the access adds the constant.
     Offset,

@@ -13,7 +13,7 @@ pub(in crate::forecast) enum Source<'a> {
     Constant,
     /// It is a word of an operand.
     Word(&'a Operand, u32),
-    /// It is a word of one of two operands if that of the other is zero.
+    /// It is a word of one of two operands if the same word of the other operand is zero.
     NotZero([&'a Operand; 2], u32),
     /// It is computed.
     New,
@@ -42,7 +42,7 @@ impl<'a> Definition<'a> {
             }
             WordSharing::Constants => return Source::Constant,
             WordSharing::Source | WordSharing::Offset => return self.part(0, index),
-            // At a computed address, it is loaded as from other memory.
+            // A constant at a computed address is loaded as from other memory.
             _ if info.purity == Purity::Reads
                 && !self.uses().iter().any(|operand| operand.reg().is_some())
                 && reads_own_parameter(self.function, info, self.inst) =>

@@ -115,7 +115,8 @@ impl Words {
         words
     }
 
-    /// Gives a register no place because it is not read. No other register may share its words.
+    /// Removes the places of a register's words because the register is not read. No other register may share these
+    /// words.
     pub(in crate::forecast) fn drop_all(&mut self, reg: VReg) {
         for index in 0..self.first[VReg(reg.0 + 1)].0 - self.first[reg].0 {
             let word = self.word(reg, index);
@@ -156,7 +157,7 @@ impl Words {
         (self.places[word] == WordLocation::With(word)).then(|| self.owners[word])
     }
 
-    /// Returns the word itself, wherever its place is.
+    /// Returns the register's own word, whatever the word's place is.
     #[inline]
     fn word(&self, reg: VReg, index: u32) -> Word {
         Word(self.first[reg].0 + index)
@@ -253,7 +254,7 @@ mod tests {
         held_with("", opcodes, regs, insts)
     }
 
-    /// The same, with `text` as symbol 1.
+    /// Returns the places for a function with `text` as symbol 1.
     fn held_with(text: &str, opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
         let opcodes: String = opcodes.lines().map(|line| format!("opcode {line}\n")).collect();
         let text = format!(

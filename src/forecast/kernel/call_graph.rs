@@ -14,7 +14,7 @@ pub(in crate::forecast) struct CallGraph {
     inside: Vec<u32>,
     /// Number of calls to undefined or unknown functions, per function.
     outside: Vec<u32>,
-    /// These undefined or unknown callees, one call for each, per function.
+    /// Undefined or unknown callees per function, with one call of each callee.
     unknown_calls: Vec<Vec<UnknownCall>>,
 }
 
@@ -40,7 +40,7 @@ pub(in crate::forecast) struct FunctionWithCallees {
 impl CallGraph {
     /// Builds the call graph of `functions`. O(calls).
     pub(in crate::forecast) fn new(functions: &[&Summary]) -> Self {
-        // This map is only looked up by name.
+        // The order of this map does not matter: it is used only to find names.
         let numbers: HashMap<&str, usize> =
             functions.iter().enumerate().map(|(number, function)| (function.name.as_str(), number)).collect();
         let mut graph =

@@ -60,7 +60,8 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
             let forecast = of_kernel(function, bounds, joined, holder, case, &mut models);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.link_conflict = link_conflict;
-            // A callee may release registers.
+            // A callee may release registers, so no shortage is reported if the kernel has calls and a callee requests
+            // or releases registers.
             if !any_callee_asks || function.calls.is_empty() {
                 forecast.register_shortage = register_shortage(function, bounds, case)?;
             }
@@ -216,8 +217,8 @@ pub(in crate::forecast) mod tests {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
     }
 
-    /// A forecast a few registers above an occupancy step becomes the step. Others become the nearest multiple within
-    /// their step.
+    /// A forecast a few registers above an occupancy step becomes the step. Any other forecast becomes the nearest
+    /// multiple within its step.
     #[test]
     fn steps() {
         let within = |bounds: LaunchBounds, table: &str, wanted: &[f64]| -> Vec<u32> {
@@ -259,8 +260,9 @@ pub(in crate::forecast) mod tests {
         forecast_by_name(&functions, &case()).expect("a forecast").swap_remove(0)
     }
 
-    /// A kernel that requests registers is entered with the registers that its bounds leave, or that an increase asks
-    /// for. If neither determines a number, ptxas ignores the requests, and the kernel has the registers that it needs.
+    /// A kernel that requests registers is entered with the registers that its bounds leave, or with the registers that
+    /// an increase requests. If neither determines a number, ptxas ignores the requests, and the kernel has the
+    /// registers that it needs.
     #[test]
     fn registers_that_a_kernel_is_entered_with() {
         let registers = |bounds| repartitioned(bounds, false).registers;

@@ -36,9 +36,9 @@ pub struct Forecast {
     pub predicates: u32,
     /// Words live at once in uniform registers, at most the uniform registers.
     pub uniform_registers: u32,
-    /// Bytes that a thread stores to spill slots, once per instruction of the code.
+    /// Bytes that a thread stores to spill slots, if each instruction executes once.
     pub spill_store_bytes: u32,
-    /// Bytes that a thread loads from spill slots, once per instruction of the code.
+    /// Bytes that a thread loads from spill slots, if each instruction executes once.
     pub spill_load_bytes: u32,
     /// Fewest and most bytes that ptxas is likely to store to spill slots and load from them, together: an 80 %
     /// interval among kernels that spill. 0 to 0 if no spill is expected.
@@ -61,7 +61,7 @@ pub struct Forecast {
     pub register_limit: u32,
     /// Whether the kernel or a possible callee requests or releases registers at run time (`setmaxnreg`).
     pub is_repartitioned: bool,
-    /// Whether the kernel itself does so, not only a possible callee.
+    /// Whether the kernel itself requests or releases registers, not only a possible callee.
     pub repartitions_itself: bool,
     /// Request of the kernel that waits for registers for ever, with its line.
     pub register_shortage: Option<(RegisterShortage, u32)>,
@@ -95,13 +95,13 @@ impl Forecast {
         !self.unknown_calls.is_empty()
     }
 
-    /// Returns the signs before figures that [callees may raise](Self::is_at_least), as registers, and before figures
-    /// that callees may lower, as warps. Exact figures have no sign.
+    /// Returns two signs: the first precedes figures that [callees may raise](Self::is_at_least), such as registers,
+    /// and the second precedes figures that callees may lower, such as warps. Exact figures have no sign.
     pub fn bound_signs(&self) -> (&'static str, &'static str) {
         if self.is_at_least() { ("≥", "≤") } else { ("", "") }
     }
 
-    /// Returns the bytes that a thread stores to spill slots and loads from them, once per instruction of the code.
+    /// Returns the bytes that a thread stores to spill slots and loads from them, if each instruction executes once.
     pub fn spill_bytes(&self) -> u32 {
         self.spill_store_bytes + self.spill_load_bytes
     }

@@ -1,13 +1,13 @@
 //! Finds the kernels that get few registers although many words are live.
 //!
-//! If a kernel gives the size of its blocks, but not the number of blocks on an SM, and does not fit into all
-//! registers, ptxas may spill nearly everything in favour of full occupancy. The criterion is not known. In experiments
-//! with straight-line code the threshold lies at 300 to 800 words, depending on the other work of the kernel. Of the
-//! kernels of the corpus with more than 255 words in any order and 550 or more varying words in the order of the code,
-//! ptxas 13.0.88 reduces the registers of 62 of 103. The 255 include words that are the same in all threads: large
-//! kernels keep most of these words in ordinary registers. One instruction's results are in registers all at once. A
-//! kernel whose matrix products (`wgmma`) write more words than the few registers hold keeps all registers. Registers
-//! of these kernels are 32 or 255, with no middle for trees to find, so these kernels are left out of the fit.
+//! A kernel may give the size of its blocks, but not the number of blocks on an SM, and need more than all registers.
+//! ptxas may then spill nearly everything in favour of full occupancy. The criterion is not known. In experiments with
+//! straight-line code the threshold lies at 300 to 800 words, depending on the other work of the kernel. The corpus has
+//! 103 such kernels with more than 255 words in any order and 550 or more varying words in the order of the code; ptxas
+//! 13.0.88 reduces the registers of 62. The 255 include words that are the same in all threads, because large kernels
+//! keep most of these words in ordinary registers. All results of one instruction are in registers at once. So a kernel
+//! whose matrix products (`wgmma`) write more words than the few registers hold keeps all registers. These kernels have
+//! 32 or 255 registers, and no number in between for trees to find, so they are left out of the fit.
 
 use super::forecast::launch;
 use crate::forecast::model::features::Features;
@@ -37,9 +37,9 @@ mod tests {
     use super::*;
     use crate::forecast::kernel::estimate::tests::case;
 
-    /// A kernel gets few registers if it has more words than all registers in any order, many more in the order of the
-    /// code, and a size but no number of its blocks. The size of a block determines how few. No instruction of the
-    /// kernel writes more words than that.
+    /// A kernel gets few registers if it has more words than all registers in any order and many more in the order of
+    /// the code, and if its bounds give the size but not the number of blocks. The size of a block determines the
+    /// number of registers. A kernel with an instruction that writes more words than this number keeps all registers.
     #[test]
     fn few_registers_for_large_kernels() {
         let model = Model::parse("gives-up 550\ntree 1\n").expect("a table");

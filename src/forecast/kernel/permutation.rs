@@ -1,17 +1,20 @@
 //! Registers of loops in which values change places from one iteration to the next.
 //!
-//! PTX needs one register more than there are values. ptxas 13.0.88 unrolls such a loop and copies the values from one
-//! set of registers into another at its end. Loops that only permute N values were measured for sm_90, with N from 60
-//! to 1,000, as random permutations, as rotations and as swaps of neighbours. Beside N words and about six, a loop
-//! takes 0.6 to 1.1 words for each value that moves. Above 168 registers, where no occupancy step is left to lose, it
-//! takes more. Values that are the same in all threads move through the uniform registers. A cycle that does not fit
-//! there twice does not: of 60 values in cycles of at most 28, ptxas keeps 58 in uniform registers, and of 60 values in
-//! one cycle none. Each word without a register is stored and loaded about three times.
+//! In PTX, such a loop needs one register more than it has values. ptxas 13.0.88 unrolls the loop and copies the values
+//! from one set of registers into another at its end. Loops that only permute N values were measured for sm_90, with N
+//! from 60 to 1,000, as random permutations, as rotations and as swaps of neighbours. Beside N words and about six
+//! other registers, a loop takes 0.6 to 1.1 words for each value that moves. Above 168 registers, where no occupancy
+//! step is left to lose, the loop takes more.
+//!
+//! Values that are the same in all threads move through the uniform registers. If a cycle does not fit into the uniform
+//! registers twice, its values stay in ordinary registers: of 60 values in cycles of at most 28, ptxas keeps 58 in
+//! uniform registers, and of 60 values in one cycle none. Each word without a register is stored and loaded about three
+//! times.
 
 use crate::forecast::model::features::Features;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// Fewest words that move. The models cover smaller numbers.
+/// Fewest moved words to which this rule applies. The models cover smaller numbers.
 const LEAST_MOVED: f64 = 16.0;
 /// Registers beside the values and their copies.
 const BESIDE: f64 = 6.0;
@@ -59,7 +62,7 @@ mod tests {
         words(&features, case().architecture)
     }
 
-    /// Copies are added to the carried words. Uniform registers reduce them. Nothing is added if few values change
+    /// Copies are added to the carried words. Uniform registers reduce the sum. Nothing is added if few values change
     /// places.
     #[test]
     fn copies_take_registers() {
@@ -70,7 +73,8 @@ mod tests {
         assert_eq!(words_of(600.0, 600.0, 63.0), words_of(600.0, 600.0, 600.0));
     }
 
-    /// More words never take fewer registers, nor more registers than there are. The words beyond are spilled.
+    /// More words never take fewer registers, and never more registers than a thread may have. Words without a register
+    /// are spilled.
     #[test]
     fn registers_and_spills_grow() {
         let taken: Vec<f64> = (1..255).map(|words| registers(words.into())).collect();

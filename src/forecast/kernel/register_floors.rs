@@ -14,15 +14,15 @@ pub(in crate::forecast) fn carried(features: &Features, architecture: &Architect
     features.get("carried_words").max(not_uniform).max(features.get("in_flight_words"))
 }
 
-/// Fewest words of local arrays that a kernel loads. ptxas issues these loads early, too, if it knows the number of
-/// blocks on an SM, because it then has no reason to stay below the limit.
+/// Fewest words that a kernel with this floor loads from local arrays. If ptxas knows the number of blocks on an SM, it
+/// also issues these loads early, because it then has no reason to stay below the limit.
 const LOCAL_ARRAYS: f64 = 32.0;
 
-/// Share of the words live with all loads early that such a kernel takes at least.
+/// Fewest registers of such a kernel, as a share of the words that are live if all loads are early.
 const SHARE_OF_EARLY: f64 = 0.875;
 
-/// Returns the fewest registers of a kernel that loads its local arrays early, and the limit, which the kernel may
-/// take. `None` for other kernels.
+/// Returns the fewest registers of a kernel that loads its local arrays early, and its limit as the most registers that
+/// the kernel may take. `None` for other kernels.
 pub(in crate::forecast) fn of_local_arrays(
     features: &Features,
     bounds: &LaunchBounds,
@@ -50,7 +50,7 @@ pub(in crate::forecast) fn most_filled(features: &Features) -> u32 {
 /// Returns the fewest registers that a kernel takes for its calls and divisions, and for loops that ptxas unrolls.
 pub(in crate::forecast) fn least(features: &Features, model: &Model) -> f64 {
     let [internal, external] = ["internal_calls", "external_calls"].map(|name| features.get(name) > 0.0);
-    // Words that are live at a call count as live at the callee's divisions, even if no function has 64-bit
+    // Words that are live at a call count as words at the callee's divisions, even if no function has 64-bit
     // floating-point numbers.
     let divides = features.get("words_at_double") > 0.0 && features.get("doubles") > 0.0;
     // ptxas knows which registers a defined callee preserves.
@@ -78,8 +78,8 @@ mod tests {
     use crate::forecast::{Case, Forecast, forecast_by_name};
     use crate::function::Function;
 
-    /// A kernel with `beside` words that are live across an instruction. `before` may set %2 and %3, and `across` %4;
-    /// @0 is a symbol of that name.
+    /// A kernel with `beside` words that are live across an instruction. The code `before` may set %2 and %3, and the
+    /// code `across` may set %4. @0 is `symbol`.
     fn holding_across(opcode: &str, symbol: &str, (before, across): (&str, &str), beside: usize) -> Function {
         let mut text = format!(
             "mfv 1\nfunction \"k\"\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode LD_i64\nopcode LD_i32\n\
@@ -96,7 +96,8 @@ mod tests {
         Function { kernel: Some(LaunchBounds::default()), ..function }
     }
 
-    /// Forecasts a kernel with a division and with `beside` words that are live across it, under that limit.
+    /// Forecasts a kernel with a division and with `beside` words that are live across the division, under the limit
+    /// `max_registers`.
     fn dividing(opcode: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
         let before = "%2 = LD_i64 %1 :: read\n%3 = LD_i64 %1 :: read\n";
         let across = format!("%4 = {opcode} %2, %3\nST_i64 %4, 0 :: write\n");
@@ -152,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Forecasts a kernel that calls such a function with `beside` words live across the call.
+    /// Forecasts a kernel that calls `callee` with `beside` words live across the call.
     fn calling(callee: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
         let kernel = holding_across("CALL", callee, ("", "CALL @0 :: call_sequence\n"), beside);
         let callee = "mfv 1\nfunction \"f\"\nbb0: frequency 1.0 depth 0\nend\n";

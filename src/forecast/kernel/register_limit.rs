@@ -29,9 +29,9 @@ impl Forecast {
     ///
     /// If a kernel gives the size of its blocks, but not the number of blocks on an SM, ptxas sometimes spills far
     /// below the hardware's registers, for an occupancy that was not requested. With the hardware's number as a limit,
-    /// it does not. The forecast of such a kernel has many spills and less than half of the registers. With more
-    /// registers, a limit changes nothing, or changes spills in either direction. If a kernel gives the number of
-    /// blocks, ptxas follows that number, and a limit has no effect.
+    /// ptxas does not spill for occupancy. The forecast of such a kernel has many spills and less than half of the
+    /// registers. For a kernel with a forecast of more registers, a limit changes nothing, or changes spills in either
+    /// direction. If a kernel gives the number of blocks, ptxas follows that number, and a limit has no effect.
     pub fn hardware_limit(&self, architecture: &Architecture) -> Option<u32> {
         if !self.may_be_limited() || self.min_blocks.is_some() || self.spill_bytes() < MUCH {
             return None;

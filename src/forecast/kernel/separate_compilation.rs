@@ -90,8 +90,8 @@ mod tests {
         forecast_by_name(&functions, &case).expect("a forecast").swap_remove(0)
     }
 
-    /// A callee is named, however deep, if it takes more registers than the bounds leave. It is not named if they leave
-    /// enough or there are no bounds.
+    /// A callee at any depth is reported if it takes more registers than the bounds leave. No callee is reported if the
+    /// bounds leave enough registers, or if there are no bounds.
     #[test]
     fn callees_beyond_the_bounds() {
         let conflict = |bounds, words| {

@@ -71,12 +71,12 @@ impl Summary {
         Self::with(function, classification, Detail::Figures)
     }
 
-    /// The same with all details that a report shows.
+    /// Summarises a function with all details that a report shows.
     pub fn detailed(function: &Function, classification: &Classification) -> Self {
         Self::with(function, classification, Detail::Everything)
     }
 
-    /// The same with the requested details.
+    /// Summarises a function with the requested details.
     fn with(function: &Function, classification: &Classification, detail: Detail) -> Self {
         // The memory is taken out while it is in use, so that a panic leaves no partial state.
         let mut memory = MEMORY.take().unwrap_or_default();
@@ -127,7 +127,7 @@ impl Summary {
             }
             false => Vec::new(),
         };
-        // Only inline assembly and instructions of that name request registers.
+        // Only inline assembly and the counted `repartitions` can request registers.
         let Counts { assembly, repartitions: asking, .. } = live.counts;
         let may_ask = asking > 0 || (assembly > 0 && assembly_may_ask(function));
         let asked = if may_ask { repartitions(function) } else { Vec::new() };

@@ -21,7 +21,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Returns a curve that has a length of steps, but no steps.
+    /// Returns a curve without steps. Only the length of a step is set.
     pub(in crate::forecast) fn none(function: &Function) -> Self {
         Self { stride: stride(function), words: Vec::new() }
     }

@@ -12,8 +12,8 @@ use crate::forecast::footprint::promotion::Promotion;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
-/// The first instruction of its block before which each load could be placed. The memory is reused for the next
-/// function.
+/// For each load, the first instruction of its block before which the load could be placed. The memory is reused for
+/// the next function.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct EarliestPlaces {
     places: IndexVec<Inst, Inst>,
@@ -36,10 +36,10 @@ impl EarliestPlaces {
         self.places[inst]
     }
 
-    /// Computes the earliest places of a function's loads and of their operands. An instruction follows the definitions
-    /// of its operands, at their earliest places. A load also follows the writes of the same memory, and for stack
-    /// variables the writes of the same words. Debug values are not places: an instruction that could precede a debug
-    /// value could also precede the instruction after it. O(operands).
+    /// Computes the earliest places of a function's loads and of their operands. An instruction stays after the
+    /// definitions of its operands, which are at their own earliest places. A load also stays after writes of the same
+    /// memory, and a load of stack variables after writes of the same words. Debug values are not places: an
+    /// instruction that could precede a debug value could also precede the instruction after it. O(operands).
     pub(in crate::forecast) fn compute(&mut self, function: &Function, behaviours: &Behaviours, promotion: &Promotion) {
         let Self { places, defined, stored } = self;
         places.clear();
@@ -132,7 +132,8 @@ mod tests {
     const SHARED: &str = "%3 = LD_i32 0, 0, 3, 3, 32, -1, %0, 16 :: read shared";
     const CONSTANT: &str = "%3 = LD_GLOBAL_NC_i32 3, 32, -1, %0, 0";
 
-    /// Loads pass stores to other memory and shuffles. Loads of constant memory pass everything except fences.
+    /// Loads move past stores to other memory and past shuffles. Loads of constant memory move past everything except
+    /// fences.
     #[test]
     fn what_loads_go_past() {
         let store = "ST_i32 %2, 0, 0, 3, 32, %1, 0 :: write shared";

@@ -11,9 +11,9 @@ use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Operand, RegClass, VReg};
 use crate::target::{Asynchrony, asynchrony};
 
-/// Returns the most words of registers that are in flight at a wait: words that asynchronous instructions of the wait's
-/// block have written since the previous wait, and operands of the wait itself, which a view of PTX has. O(operands of
-/// asynchronous instructions).
+/// Returns the most words of registers that are in flight at a wait. These are the words that asynchronous instructions
+/// of the wait's block have written since the previous wait. In a view of PTX, the operands of the wait itself are
+/// added. O(operands of asynchronous instructions).
 pub(super) fn most_words(function: &Function, footprint: &RegisterFootprint) -> u32 {
     let mut most = 0;
     let mut in_flight: Vec<Word> = Vec::new();
@@ -36,8 +36,8 @@ pub(super) fn most_words(function: &Function, footprint: &RegisterFootprint) -> 
     most
 }
 
-/// Returns whether an instruction starts, orders or awaits asynchronous operations. Only names and inline assembly show
-/// this; most functions have neither.
+/// Returns whether an instruction starts, orders or awaits asynchronous operations. Only some opcodes and inline
+/// assembly can do so, and most functions have neither.
 fn asynchrony_of(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> Option<Asynchrony> {
     let summary = footprint.behaviours.opcode(function, inst);
     let name = function.opcodes().name(function.opcode(inst));

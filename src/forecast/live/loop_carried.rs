@@ -5,15 +5,15 @@
 //! holds for a value that is computed before a loop, read in it, and cannot be rematerialised. So at the header of a
 //! loop these words are in registers, or spilled:
 //!
-//! 1. words of registers that an enclosing loop changes, except those that it changes by adding an invariant: of
-//!    several such counters and addresses, ptxas keeps one and computes the others;
+//! 1. words of registers that an enclosing loop changes otherwise than by adding an invariant. Of several counters and
+//!    addresses that change by an invariant, ptxas keeps one and computes the others;
 //! 2. words of registers that an enclosing loop reads and does not change, if a load of memory that may change, an
 //!    exchange between threads or a similar instruction wrote them.
 //!
 //! Registers that only pass constants and parameters around are not part of the bound: once the loop is unrolled, each
 //! body may read the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values
 //! that are the same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was observed to
-//! move even loaded values there. They count as far as uniform registers do not suffice.
+//! move even loaded values there. Of these values, only the number that exceeds the uniform registers counts.
 //!
 //! A single instruction bounds the pressure, too: matrix instructions read and write whole rows of registers at once.
 
@@ -25,23 +25,25 @@ use crate::forecast::footprint::opcode_facts::{Kinds, reads_own_parameter};
 use crate::function::{Block, Effects, Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Words that are live at once in any order of the code, in 32-bit words.
+/// Numbers of 32-bit words that are live at once in any order of the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::forecast) struct LoopCarriedWords {
     /// Words that differ between threads.
     pub(in crate::forecast) varying: u32,
     /// Varying words and words that are the same in all threads of a warp.
     pub(in crate::forecast) all: u32,
-    /// All words that loops carry, including words that only pass constants and parameters around. No bound.
+    /// All words that loops carry, including words that only pass constants and parameters around. This number is no
+    /// lower bound.
     pub(in crate::forecast) passed: u32,
-    /// Words among these that a loop copies from one register to another: they change places.
+    /// Words of `passed` that a loop copies from one register to another: they change places.
     pub(in crate::forecast) moved: u32,
-    /// Words among these that may change places in the uniform registers: they are the same in all threads, and few
+    /// Words of `moved` that may change places in the uniform registers: they are the same in all threads, and few
     /// change places with each other.
     pub(in crate::forecast) moved_uniform: u32,
 }
 
-/// Most registers that copies may connect: a processor's 63 uniform registers hold them twice.
+/// Most registers that copies may connect if values change places in uniform registers: a processor's 63 uniform
+/// registers hold the values twice.
 const MOST_UNIFORM_CYCLE: u32 = 31;
 
 /// Most copies in a row that are followed.
@@ -51,7 +53,7 @@ const MOST_COPIES: u32 = 16;
 const LEAST_OPERANDS: usize = 8;
 
 impl LoopCarriedWords {
-    /// Computes the most words at the header of a loop or at one instruction, each count by itself. O((occurrences +
+    /// Computes the maximum of each count over the headers of loops and over single instructions. O((occurrences and
     /// live-in blocks of the registers in loops) · depth).
     pub(super) fn most(function: &Function, footprint: &RegisterFootprint) -> Self {
         let halves = halves_at_headers(function, footprint).iter().copied().fold(Self::default(), Self::max);
@@ -88,9 +90,9 @@ struct Usage {
     is_live_in: bool,
     reads: bool,
     changes: bool,
-    /// Whether the loop changes it otherwise than by adding an invariant.
+    /// Whether the loop changes the register otherwise than by adding an invariant.
     recomputes: bool,
-    /// Whether the loop changes it by copying another register.
+    /// Whether the loop changes the register by copying another register.
     moves: bool,
 }
 
@@ -228,8 +230,8 @@ impl Sources {
         Self { definition, is_solid, connected, is_lasting }
     }
 
-    /// Returns how a definition changes a register. O(1): rows of more than [`MOST_COPIES`] copies are not followed to
-    /// their end, because copies that pass undefined values around in a cycle have no end.
+    /// Returns how a definition changes a register. O(1), because at most [`MOST_COPIES`] copies in a row are followed.
+    /// Copies that pass undefined values around in a cycle have no end.
     fn update(&self, function: &Function, reg: VReg, definition: Inst) -> Update {
         let mut inst = definition;
         for _ in 0..MOST_COPIES {
@@ -276,7 +278,8 @@ fn can_be_done_again(function: &Function, behaviours: &Behaviours, inst: Inst) -
     !is_assembly && behaviours.gives_the_same(function, inst)
 }
 
-/// Whether an instruction's registers have more than `words` words, an upper bound of the words that it holds.
+/// Whether the registers of an instruction have more than `words` words in sum. The instruction reads or writes at most
+/// this sum at once.
 #[inline]
 fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
     let operands = function.operands(inst);
@@ -411,7 +414,7 @@ mod tests {
         assert_eq!([1, 2, 3].map(of), [1.0, 1.0, 2.0]);
     }
 
-    /// One instruction reads its row at once.
+    /// One instruction reads a whole row of registers at once.
     #[test]
     fn rows() {
         let reads: Vec<String> = (2..10).map(|reg| format!("%{reg}")).collect();
@@ -476,14 +479,14 @@ mod tests {
     }
 
     /// For any permutation, the bound is at most the words that are live at once, and at least nine tenths of them.
-    /// More values give more forecast registers and spills, never below the bound.
+    /// Forecast registers and spills grow with the number of values, and are never below the bound.
     #[test]
     fn permuted_values_are_held() {
         arbtest::arbtest(|u| {
             let (mut registers, mut spilled) = (0, 0);
             for count in [60, 120, 300, 600] {
                 let mut to: Vec<usize> = (0..count).collect();
-                // No value stays in its place: the loop does not carry values that do.
+                // No value stays in its place, because the loop does not carry a value that stays.
                 to.rotate_left(1);
                 for at in 1..count {
                     let other = u.int_in_range(0..=at)?;

@@ -1,11 +1,11 @@
 //! HoistInvariants: values that are computed in a loop although they do not change in it.
 //!
-//! The document on ptxas's allocator lists an optional pass of that name directly before the allocation. A knob sets
-//! its policy: all loops, inner loops, or no loops. A value that is moved before a loop is live throughout the loop.
-//! LLVM has moved what it could. The rest are addresses, conversions and wide constants that instruction selection put
-//! next to their uses. ptxas 13.0.88 was observed to follow the policy of inner loops, and to move all of a loop's
-//! arithmetic or none of it (the notebook has the experiments). The model does not use these counts; only reports show
-//! them.
+//! The document on ptxas's allocator lists an optional pass with the name HoistInvariants directly before the
+//! allocation. A knob sets the pass's policy: all loops, inner loops, or no loops. A value that is moved before a loop
+//! is live throughout the loop. LLVM has already moved all values that it could. The remaining invariants are
+//! addresses, conversions and wide constants that instruction selection put next to their uses. ptxas 13.0.88 was
+//! observed to follow the policy of inner loops, and to move all of a loop's arithmetic or none of it (the notebook has
+//! the experiments). The model does not use these counts; only reports show them.
 
 use crate::analysis::{Loop, Loops, Occurrence, Occurrences};
 use crate::forecast::footprint::RegisterFootprint;
@@ -32,8 +32,9 @@ pub(in crate::forecast) struct Invariants {
 }
 
 impl Invariants {
-    /// Moves all instructions that can be moved: an instruction has no effects or reads memory that is not written, its
-    /// results have one definition, and its operands do not change in the loop. O((operands + definitions) · depth).
+    /// Moves all instructions that can be moved. An instruction can be moved if it has no effects or reads memory that
+    /// is not written, if its results have one definition, and if its operands do not change in the loop. O((operands +
+    /// definitions) · depth).
     pub(in crate::forecast) fn new(function: &Function, footprint: &RegisterFootprint, policy: Policy) -> Self {
         let RegisterFootprint { cfg, loops, behaviours, occurrences, .. } = footprint;
         let home = |reg| definitions(occurrences, reg).filter_map(|definition| loops.innermost(definition.block)).min();
@@ -67,8 +68,8 @@ impl Invariants {
         Self { homes, is_moved }
     }
 
-    /// Returns the most words that are moved out of a loop and read by instructions that stay in it: they would be live
-    /// throughout it. O(occurrences · depth).
+    /// Returns the most words that are moved out of a loop and read by instructions that stay in the loop. These words
+    /// would be live throughout the loop. O(occurrences · depth).
     pub(in crate::forecast) fn most_words(&self, function: &Function, footprint: &RegisterFootprint) -> u32 {
         let RegisterFootprint { occurrences, loops, words, .. } = footprint;
         let mut through = IndexVec::<Loop, u32>::filled(0, loops.len());
@@ -112,7 +113,7 @@ fn may_move(function: &Function, behaviours: &Behaviours, occurrences: &Occurren
         && written.all(|reg| definitions(occurrences, reg).nth(1).is_none())
 }
 
-/// Returns the innermost loop around both.
+/// Returns the innermost loop around both loops.
 fn common(loops: &Loops, mut one: Option<Loop>, mut other: Option<Loop>) -> Option<Loop> {
     while let (Some(first), Some(second)) = (one, other) {
         match first.cmp(&second) {
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(most_words(&Function::parse(text).expect("a view")), [1, 0]);
     }
 
-    /// This holds for any function. Nothing moves without a loop.
+    /// In any function without loops, nothing moves.
     #[test]
     fn any_function() {
         arbtest::arbtest(|u| {

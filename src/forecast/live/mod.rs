@@ -51,7 +51,7 @@ pub(super) struct Live {
     pub(super) reordered: ReorderedPressure,
     /// Words in the loops that ptxas unrolls.
     pub(super) unrolled: UnrolledWords,
-    /// Words in any order.
+    /// Words that are live in any order of the code.
     pub(super) carried: LoopCarriedWords,
     /// Words that asynchronous instructions keep up to a wait.
     pub(super) in_flight: u32,
@@ -70,7 +70,7 @@ pub(super) struct Live {
 pub(super) struct ReportFeatures {
     /// Words that are computed in a loop and could be computed before it.
     pub(super) invariant_words: u32,
-    /// The same for innermost loops, moved before this loop alone.
+    /// Words that are computed in an innermost loop and could be computed before this loop.
     pub(super) inner_invariant_words: u32,
     /// Words of stack variables in registers.
     pub(super) stack_words: u32,

@@ -21,7 +21,7 @@ pub struct Peak {
     /// Source line of the instruction, or of the last instruction before it in its block that has a line; 0 if none
     /// has.
     pub line: u32,
-    /// Instruction of the function that has this line.
+    /// Instruction with this line, in the function as given, dead code included.
     pub place: Option<Inst>,
     /// Number of live words.
     pub words: u32,
@@ -89,7 +89,7 @@ impl Peak {
         let mut told: Vec<Word> = Vec::new();
         for reg in function.regs() {
             let segments = footprint.ranges.segments(reg);
-            // Most registers are live nowhere near.
+            // Most registers are not live near the peak.
             if segments.first().is_none_or(|first| first.start > point)
                 || segments.last().is_none_or(|last| last.end <= point)
             {

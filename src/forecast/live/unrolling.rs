@@ -22,7 +22,7 @@ const MOST_WEIGHT: u32 = 50;
 /// Weight of a division of integers of at most 32 bits.
 const DIVISION_WEIGHT: u32 = 22;
 
-/// Most words of loads that ptxas issues early if there are more than four bodies, while they cost no warps.
+/// Most words of loads that ptxas issues early from more than four bodies. So many words cost no warps.
 const MOST_OF_KNOWN_TURNS: u32 = 32;
 
 /// Words in the loops that ptxas unrolls; 0 without such loops.
@@ -87,9 +87,9 @@ impl Unrolling {
         let mut most = UnrolledWords::default();
         for (number, body) in self.bodies.iter_enumerated().filter(is_unrolled) {
             let (bodies, loads) = match footprint.unrollings[number] {
-                // The source or the form of the branch forbids it.
+                // The source or the form of the branch forbids unrolling.
                 Err(Obstacle::Pragma(_) | Obstacle::Branch(_)) => continue,
-                // No known reason forbids it.
+                // No known reason forbids unrolling.
                 Err(_) => (FACTOR, 0),
                 Ok(unrolling) => (unrolling.bodies(), unrolling.bodies().saturating_mul(body.load_words)),
             };

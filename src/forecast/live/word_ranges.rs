@@ -76,7 +76,8 @@ impl WordRanges {
         self.starts.len() - 1
     }
 
-    /// Returns the ranges of a word if its segments started where `place` says, which is not later than they do.
+    /// Returns the ranges of a word if each segment started at the point that `place` returns. This point is not later
+    /// than the segment's own start.
     pub(in crate::forecast) fn moved<'m>(
         &self,
         word: Word,

@@ -5,7 +5,7 @@ use crate::forecast::live::{Live, ReportFeatures};
 /// How a feature of a function combines with that of a callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
-    /// The callee's value is added to the words that are live at the call.
+    /// The caller's value, or the sum of the words that are live at the call and the callee's value, whichever is more.
     OnTop,
     /// The sum of both.
     Sum,
@@ -17,8 +17,8 @@ pub enum Combination {
 
 use Combination::{Most, OnTop, Own, Sum};
 
-/// Most words by which unrolling, or the order of the code, may exceed the better order. ptxas issues loads early while
-/// an occupancy step has registers left. Beyond that it keeps to the better order.
+/// Most words that the feature `unrolling_words` counts above the better order. ptxas issues loads early while an
+/// occupancy step has registers left. Beyond that it keeps to the better order.
 pub(in crate::forecast) const MOST_UNROLLING: u32 = 20;
 
 /// A feature: a number that describes a function for the model.
@@ -30,8 +30,8 @@ pub struct Feature {
     pub combination: Combination,
     /// Description. Words are 32-bit words that occupy a hardware register.
     pub meaning: &'static str,
-    /// Computes the value for a function without its callees. `None` if the value is set later, and 0 until then:
-    /// features of calls are set with the call graph, features of reports when a report is made.
+    /// Computes the value for a function without its callees. `None` if the value is 0 at first and set later: the call
+    /// graph sets features of calls, and a report sets features of reports.
     value: Option<fn(&Live) -> u32>,
 }
 

@@ -4,7 +4,7 @@
 //! table has an 80 % interval for each range of forecasts, from the kernels of the corpus that were left out of the
 //! fit: `likely 32 0.85 1.23` means 0.85 to 1.23 times a forecast of up to 32. Kernels from which ptxas may withhold
 //! registers for more warps ([`occupancy_first`](crate::forecast::kernel::occupancy_first)) take few registers, or all
-//! of them. No number in between is likelier, and no feature decides between the two.
+//! of them. Numbers in between are no likelier, and no feature decides between few and all.
 
 use super::table::{Likely, Model};
 
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(likely_registers(32, &silent, 64), (1, 64));
     }
 
-    /// The interval of bytes belongs to the range of the forecast and consists of whole words; 0 bytes have an empty
+    /// The interval of bytes belongs to the range of the forecast and consists of whole words. 0 bytes have an empty
     /// interval.
     #[test]
     fn ranges_of_bytes() {

@@ -1,10 +1,10 @@
 //! A model, and the text form that `make calibrate` writes.
 //!
 //! The text holds a description of the fit and its quality, the names of the features, and a tree on each line, in
-//! prefix notation: `words<23.5 A B` is A if the feature `words` is below 23.5, else B; a number is a leaf. If there is
-//! a base, for example `base 12 words 0.5`, the trees correct that sum. The build script parses the table, so a broken
-//! table fails the build, and thousands of numbers are not parsed at run time. The build script includes this file, so
-//! this file imports nothing from the crate.
+//! prefix notation: `words<23.5 A B` is A if the feature `words` is below 23.5, else B; a number is a leaf. A line such
+//! as `base 12 words 0.5` gives a base that the trees correct, here 12 plus 0.5 times `words`. The build script parses
+//! the table, so a broken table fails the build, and thousands of numbers are not parsed at run time. The build script
+//! includes this file, so this file imports nothing from the crate.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -83,7 +83,7 @@ pub struct Head {
     pub multiple: f64,
 }
 
-/// Returns a reference to a number of a head.
+/// Access to one number of a head.
 type Number = fn(&mut Head) -> &mut f64;
 
 /// The keywords of a head, with their numbers.
@@ -126,7 +126,8 @@ impl Model {
             nodes: Cow::default(),
             roots: Cow::default(),
         };
-        // This map is only looked up by name: thousands of comparisons name their feature.
+        // The order of this map does not matter: it is used only to find names. Thousands of comparisons name their
+        // feature.
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let mut words = line.split_ascii_whitespace();

@@ -1,16 +1,16 @@
 //! Regression trees, which correct the base of a forecast.
 //!
-//! Boosted trees (Friedman, "Greedy Function Approximation", 2001) on the logarithm of the forecast quantity. The
-//! [table](crate::forecast::model::table) is text, made by `make calibrate`. The forecast is the exponential of the sum
-//! of all trees' leaves, times the table's base. The base is a weighted sum of features; it extrapolates beyond the
+//! The trees are boosted (Friedman, "Greedy Function Approximation", 2001) and forecast the logarithm of a quantity.
+//! The [table](crate::forecast::model::table) is text, made by `make calibrate`. The forecast is the exponential of the
+//! sum of all trees' leaves, times the table's base. The base is a weighted sum of features; it extrapolates beyond the
 //! kernels of the fit. A feature with the suffix `_over_budget` is the amount by which the feature exceeds the kernel's
 //! register limit.
 //!
 //! Registers have two tables, because ptxas has two policies. If a kernel gives the number of blocks on an SM, ptxas
-//! issues loads early, up to the registers that the blocks leave. If the kernel does not give it, ptxas saves registers
-//! for more warps. With `.minnctapersm 1` added, 2,824 of the 4,092 kernels of the corpus without this bound and with
-//! 16 words or more take more registers. The median of all is 8 registers more; it is 26 for kernels where early loads
-//! need 16 words more than the code.
+//! issues loads early, up to the registers that the blocks leave. If the kernel does not give this number, ptxas saves
+//! registers for more warps. The corpus has 4,092 kernels without this number and with 16 words or more. With
+//! `.minnctapersm 1` added, 2,824 of them take more registers. The median of all is 8 registers more; it is 26 for
+//! kernels where early loads need 16 words more than the code.
 
 use rustc_hash::FxHashMap;
 
@@ -167,8 +167,8 @@ pub(in crate::forecast) fn any_blocks(bounds: &LaunchBounds) -> bool {
     bounds.threads().is_some() && !says_blocks(bounds)
 }
 
-/// Results of the models. Kernels with the same features and limits, as instances of one template often are, are
-/// computed once.
+/// Results of the models. Kernels with the same features and limits are computed once; instances of one template are
+/// often such kernels.
 pub(in crate::forecast) struct ModelCache {
     registers: ResolvedModel<'static>,
     registers_with_blocks: ResolvedModel<'static>,
@@ -245,7 +245,7 @@ mod tests {
         assert!((forecast(2.0, 8.0).ln() - (7.0_f64.ln() - 1.0)).abs() < 1e-12);
     }
 
-    /// A feature exceeds a larger register limit by less.
+    /// A feature exceeds a larger register limit by a smaller amount.
     #[test]
     fn over_limit() {
         let text = "features words_over_budget budget\ntree words_over_budget<-31.5 1 2\n";

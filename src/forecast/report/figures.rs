@@ -6,7 +6,7 @@ use crate::printable::printable;
 /// Most causes that are listed. If there are more, the number of the others follows.
 const TOLD_CAUSES: usize = 3;
 
-/// Labels of the figures that callees may raise. Callees may lower the last figure.
+/// Labels of the figures that unknown callees may change: they may lower the last figure and raise the others.
 const EXACT: [&str; 5] = [
     "    Registers",
     "    Spill Stores [bytes/thread]",

@@ -12,9 +12,9 @@ const SLOTS_OF_STORES: f64 = 0.73;
 /// Alignment of the end of the slots, in bytes.
 const ALIGNMENT: u32 = 8;
 
-/// Expected traffic of a kernel to local memory, in bytes. [`Display`](fmt::Display) prints it under the names and in
-/// the order of ptxas's statistics, where it follows the latency estimate. Stores and loads count once in the code,
-/// without their execution counts.
+/// Expected traffic of a kernel to local memory, in bytes. [`Display`](fmt::Display) prints the figures under the names
+/// and in the order of ptxas's statistics. ptxas prints them after the latency estimate. Stores and loads count once in
+/// the code, without their execution counts.
 ///
 /// The documents' *SSpillB* and *SRefillB*, spills to shared memory, are always 0. Kernels that ask for them are
 /// forecast as if they spilled to local memory.
@@ -103,7 +103,7 @@ mod tests {
     use crate::target::machine::Architecture;
 
     /// A kernel with a variable of 12 bytes, and with `words` other words. The variable is stored once and loaded
-    /// twice, in pairs, on request at a generic address.
+    /// twice, in pairs. Its address is stored, so the variable stays in memory.
     fn kernel(words: u32, max_registers: Option<u32>) -> Forecast {
         let mut text = String::from(
             "mfv 1\nfunction \"k\"\nkernel\nopcode LDV_i32_v2\nopcode LD_i32\nopcode LEA_ADDRi64\nopcode ST_i32\n\

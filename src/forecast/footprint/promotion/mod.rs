@@ -1,11 +1,12 @@
 //! Promotion of stack variables to registers, which ptxas performs before its allocation.
 //!
-//! The document on ptxas's allocator lists a pass for it, ConvertMemoryToRegisterOrUniform, and an eligibility check
-//! that counts a function's properties, without legible figures. Experiments, which are in the notebook, show what
-//! ptxas 13.0.88 promotes. It treats all variables of a function as one, `__local_depot`, so all of them are promoted
-//! or none. They are promoted if they are only loaded and stored in local memory, in values of one width of 16 or 32
-//! bits, and their address has no other use. A value at a computed address is selected from all values that the address
-//! could refer to. ptxas does so if it costs less than the memory accesses, weighted by loops.
+//! The document on ptxas's allocator lists a pass for this promotion, ConvertMemoryToRegisterOrUniform, and an
+//! eligibility check that counts a function's properties. The figures of this check are not legible. Experiments, which
+//! are in the notebook, show what ptxas 13.0.88 promotes. ptxas treats all variables of a function as one,
+//! `__local_depot`, so it promotes all of them or none. It promotes variables that are only loaded and stored in local
+//! memory, in values of one width of 16 or 32 bits, if their address has no other use. A value at a computed address is
+//! selected from all values that the address could refer to. ptxas promotes only if these selections cost less than the
+//! memory accesses, weighted by loops.
 
 mod promoted_values;
 mod promotion_obstacle;
@@ -31,16 +32,16 @@ use crate::target::Classification;
 /// Most values that a computed address may select from.
 const MOST_PICKED_FROM: i64 = 93;
 
-/// Instructions that a load or store at a known place saves, because it is removed.
+/// Instructions that promotion saves for a store or load at a known place, which disappears.
 const STORE_GAINS: f64 = 4.1;
 const LOAD_GAINS: f64 = 3.52;
 
-/// Instructions that a load or store at a computed place saves. It costs one instruction for each value that it may
-/// refer to.
+/// Instructions that promotion saves for a load or store at a computed place. One instruction is subtracted for each
+/// value that the address may refer to.
 const PICK_GAINS: f64 = 5.66;
 const REPLACE_GAINS: f64 = 3.83;
 
-/// Weight of an access for each loop around it.
+/// Factor of an access's weight for each loop around the access.
 const TURNS: f64 = 16.0;
 
 /// A set of values of the stack, by their numbers.
@@ -116,7 +117,8 @@ impl Promotion {
         self.is_promoted().then(|| self.stack.addresses()).into_iter().flatten()
     }
 
-    /// Yields pairs of points with the words of the variables that are live between them, in the order of the code.
+    /// Yields ranges between two points, in the order of the code, each with the number of the variables' words that
+    /// are live in it.
     pub(in crate::forecast) fn words(&self) -> impl Iterator<Item = ((Point, Point), u32)> + '_ {
         self.promoted
             .promoted_ranges()
@@ -182,7 +184,8 @@ impl Promotion {
         })
     }
 
-    /// Numbers the values, if all have one width that is promoted, and they are not too many.
+    /// Lays out the values. An error if the values have several widths or a width that is not promoted, if an access
+    /// crosses their borders, or if there are too many values.
     fn find_values(&mut self) -> Result<(), PromotionRefusal> {
         let accesses = &self.stack.accesses;
         let &Access { inst: first, width, .. } = accesses.first().ok_or(PromotionRefusal::NotAccessed)?;

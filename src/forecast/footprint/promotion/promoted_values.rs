@@ -32,7 +32,7 @@ struct RegisterCopy {
     value: ValueNumber,
 }
 
-/// Live values by place. The memory is reused for the next function.
+/// Live values along the code. The memory is reused for the next function.
 #[derive(Debug, Default)]
 pub(super) struct PromotedValues {
     /// In the order of the code, disjoint.
@@ -62,8 +62,8 @@ impl PromotedValues {
         here.map_or(0, |range| range.values)
     }
 
-    /// Finds the live values. A value is live where it may have been written, is read before it is written again, and
-    /// no other live register holds the same.
+    /// Finds the live values. A value is live at a point if a store may have written it, a load reads it before the
+    /// next store, and no other live register holds the same value.
     pub(super) fn compute(&mut self, input: &Input<'_>) {
         self.find_live(input);
         self.find_written(input);
@@ -140,8 +140,8 @@ impl PromotedValues {
         input.function.succs(block).iter().fold(0, |live, &succ| live | self.live_in[succ])
     }
 
-    /// Returns the values that are written in or before a block and read before they are written again, from access to
-    /// access.
+    /// Returns the ranges between the accesses of a block. Each range has the values that may have been written before
+    /// it and are read before they are written again.
     fn live_in(&self, input: &Input<'_>, block: Block) -> Vec<PromotedRange> {
         let accesses = input.accesses_in(block);
         let (mut live, mut end) = (self.live_out(input, block), Point::block_end(input.function, block));
@@ -162,7 +162,8 @@ impl PromotedValues {
         promoted_ranges
     }
 
-    /// Returns where in a block another live register holds the same as a value. O(accesses · values).
+    /// Returns the ranges of a block in which another live register holds the same value as the stack. O(accesses ·
+    /// values).
     fn shared_in(&self, input: &Input<'_>, block: Block) -> Vec<PromotedRange> {
         let mut shared: Vec<PromotedRange> = Vec::new();
         let Some(mut copies) = self.copies_in[block].clone() else { return shared };
@@ -206,8 +207,8 @@ impl Input<'_> {
         if access.is_store { written | self.layout.values_of(access) } else { written }
     }
 
-    /// Updates the copies at an access: a store sets them, and a load sets those that do not exist. Values of 16 bits
-    /// have no copies.
+    /// Updates the copies at an access: a store sets all copies of its values, and a load sets only missing copies.
+    /// Values of 16 bits have no copies.
     fn update_copies(&self, access: &Access, copies: &mut [Option<RegisterCopy>]) {
         let Address::At(offset) = access.address else {
             if access.is_store {

@@ -70,7 +70,7 @@ pub enum PromotionObstacle {
     Misaligned,
     /// All variables together have too many values: this number.
     TooMany(u64),
-    /// It is indexed by a variable, and too many values may be meant: this number.
+    /// It is indexed by a variable, and the index may select from too many values: this number.
     Indexed(u64),
     /// It is indexed by a variable, and selecting from this number of values costs more than the memory.
     Costly(u64),
@@ -267,8 +267,8 @@ impl ObstacleSearch<'_> {
         slots.max_by_key(|&slot| (self.function.slot(slot).size, std::cmp::Reverse(slot)))
     }
 
-    /// Returns what happens to an address that an instruction lets escape, and where: the first obstacle in the order
-    /// of the code.
+    /// Follows an address that an instruction lets escape. Returns the first obstacle that is found, and its
+    /// instruction.
     fn fate(&self, inst: Inst) -> (Inst, PromotionObstacle) {
         let function = self.function;
         let mut followed = vec![(inst, None)];
@@ -290,8 +290,8 @@ impl ObstacleSearch<'_> {
         (inst, PromotionObstacle::Opcode(function.opcodes().name(function.opcode(inst)).to_owned()))
     }
 
-    /// Returns what an instruction does with an address in a register, or with a variable among its operands; `None` if
-    /// it computes a value from it.
+    /// Returns the obstacle of an instruction with an address in a register, or with a variable among its operands.
+    /// `None` if the instruction computes a value from the address.
     fn end(&self, inst: Inst, reg: Option<VReg>) -> Option<PromotionObstacle> {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));

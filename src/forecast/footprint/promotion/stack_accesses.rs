@@ -110,7 +110,7 @@ impl StackAccesses {
         let joined = match self.addresses[result] {
             None => address,
             Some(before) if before == address => before,
-            // Otherwise it would grow for ever in a loop.
+            // The offset stays, because it would grow for ever in a loop.
             Some(Address::Anywhere(before)) => Address::Anywhere(before),
             Some(Address::At(before)) => Address::Anywhere(before.max(address.offset())),
         };
@@ -147,8 +147,8 @@ impl StackAccesses {
         computed.map_or(Step::GivesAway, Step::Computes)
     }
 
-    /// Returns the load or store of local memory that an instruction makes, if its address, and no other operand, is an
-    /// address of the stack.
+    /// Returns the load or store of local memory that an instruction makes. `None` if the address is not in the stack,
+    /// or if another operand is an address in the stack.
     fn access(&self, function: &Function, inst: Inst) -> Option<Access> {
         let Transfer { is_store, space, width, values, address, offset } = Transfer::of(function, inst)?;
         let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE;
@@ -223,7 +223,7 @@ impl Transfer {
 }
 
 impl Address {
-    /// Returns the known bytes.
+    /// Returns the known bytes of the address.
     pub(super) fn offset(self) -> i64 {
         match self {
             Self::At(offset) | Self::Anywhere(offset) => offset,

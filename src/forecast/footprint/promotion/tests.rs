@@ -44,7 +44,7 @@ fn promotion(function: &Function) -> Promotion {
     promotion
 }
 
-/// One block that follows the computation of an address, %1.
+/// Whether the variables are promoted in a block with `body` after the computation of the address %1.
 fn is_promoted(slots: &[u64], body: &str) -> bool {
     let head = match slots {
         [] => "",
@@ -61,8 +61,8 @@ fn stores(words: u64) -> String {
 const LOAD: &str = "  %4 = LD_i32 0, 0, 5, 3, 32, -1, %1, 0 :: read local\n";
 const KNOWN_LOAD: &str = "  %4 = LD_i32 0, 0, 5, 3, 32, -1, %5, 4 :: read local\n";
 
-/// Decisions observed in ptxas 13.0.88: up to 6 loads of 16 words at a computed place, 14 of 8, any number of 5, and 93
-/// words.
+/// Decisions observed in ptxas 13.0.88. From 16 words at a computed place, up to 6 loads are promoted; from 8 words, up
+/// to 14 loads; from 5 words, any number. Up to 93 words are promoted.
 #[test]
 fn what_is_picked_pays() {
     for (words, most) in [(5, 99), (8, 14), (12, 7), (16, 6), (24, 5), (32, 4), (64, 4)] {
@@ -218,8 +218,8 @@ fn reaches(function: &Function, from: Point, ends: &dyn Fn(Inst) -> bool, stops:
     false
 }
 
-/// A value is live only if a load may follow before the next store, and a store may precede. If this is the case and
-/// the value is not live, another register that may hold it is live.
+/// A value is live only if a store may precede, and a load may follow before the next store. A value that meets this
+/// condition and is not live is in another live register.
 #[test]
 fn held_where_somebody_needs_it() {
     let check = |u: &mut Unstructured<'_>| {

@@ -1,11 +1,13 @@
 //! A list scheduler that minimises registers alone.
 //!
-//! An instruction that frees at least as many words as it takes goes first. Among the others, the one with the soonest
-//! deadline goes first. Deadlines follow the order of the code, and each is as late as the instruction's readers allow.
-//! Instructions that leave fewer words live than before, and are the only readers of their operands, are due as soon as
-//! their operands are available: LLVM sinks them to the ends of loops, far after their operands, and ptxas brings them
-//! back. If all values end in the same sums, all are due at once. The second order, the order of the code with loads
-//! directly before their readers, serves these regions.
+//! An instruction that frees at least as many words as it takes goes first. Among the others, the instruction with the
+//! soonest deadline goes first. Deadlines follow the order of the code, and each is as late as the instruction's
+//! readers allow. An instruction that leaves fewer words live than before, and is the only reader of its operands, is
+//! due as soon as its operands are available: LLVM sinks such instructions to the ends of loops, far after their
+//! operands, and ptxas brings them back.
+//!
+//! If all values end in the same sums, all instructions are due at once. A second order serves these regions: the order
+//! of the code with loads directly before their readers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,20 +34,20 @@ pub(super) enum Order {
 struct NodeState {
     /// Latest place at which the node is needed.
     deadline: Node,
-    /// Node after which the operands are available, at the earliest.
+    /// Earliest node after which the operands are available.
     ready: Node,
-    /// Whether the node writes fewer words than it alone reads.
+    /// Whether the node writes fewer words than it reads as their only reader.
     is_join: bool,
     /// Whether words restart at this node.
     has_restarts: bool,
 }
 
-/// A write to a word whose previous value has had its last read before.
+/// A write to a word after the last read of the word's previous value.
 #[derive(Clone, Copy, Debug)]
 struct Restart {
     node: Node,
     word: Word,
-    /// Reads from this restart up to the next.
+    /// Number of reads from this restart up to the word's next restart.
     unread: u32,
     /// Whether the word is read after the region, or in the loop's next iteration.
     stays: bool,
@@ -95,8 +97,9 @@ impl Queues {
         self.freeing.clear();
     }
 
-    /// Finds the nodes that leave fewer words live than before, and when the operands of each node are available. Nodes
-    /// are in the order of the code, except that these nodes follow directly after their operands.
+    /// Finds the nodes that leave fewer words live than before, and the places at which the operands of each node are
+    /// available. In this order, the nodes found follow directly after their operands, and all other nodes are in the
+    /// order of the code.
     fn find_joins(&mut self, input: &Input<'_>, dependences: &Dependences, states: &IndexVec<Word, WordState>) {
         let Dependences { graph, reads, writes, .. } = dependences;
         for node in dependences.nodes() {
@@ -143,7 +146,7 @@ impl Queues {
         }
     }
 
-    /// Finds the restarts of words. Only the last value of a word stays.
+    /// Finds the restarts of words. Only the last value of a word may be read after the region.
     fn find_restarts(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
         let start = |&(node, word): &(Node, Word)| {
             let stays = std::mem::take(&mut states[word].stays);
@@ -201,8 +204,9 @@ struct List<'a> {
     uniform: &'a IndexVec<Word, bool>,
 }
 
-/// Schedules a region and returns its highest pressure. Stops early with a result of at least `wanted`, if the pressure
-/// reaches it. `live` are the words that are live at the start; `states` are the states of the region's words there.
+/// Schedules a region and returns its highest pressure. Stops as soon as the pressure reaches `wanted`, with a result
+/// of at least `wanted`. `live` are the words that are live at the start; `states` are the states of the region's words
+/// there.
 pub(super) fn schedule(
     input: &Input<'_>,
     dependences: &Dependences,

@@ -92,9 +92,9 @@ impl Reordering {
     /// Returns the maximum over all regions. The pressure of a region is that of its schedule or of the order of the
     /// code, whichever is less. O(n log n) in the operands.
     ///
-    /// No order has a lower pressure than at the ends of the region. Only regions that could raise the maximum are
-    /// scheduled, in descending order of their pressure in the code. A schedule ends as soon as the order of the code
-    /// is known to be no worse.
+    /// In any order, the pressure is at least the pressure at the ends of the region. Only regions that could raise the
+    /// maximum are scheduled, in descending order of their pressure in the code. A schedule ends as soon as the order
+    /// of the code is known to be no worse.
     pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>) -> ReorderedPressure {
         self.regions.compute(input.function, &input.footprint.loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
@@ -124,8 +124,8 @@ impl Reordering {
         reordered
     }
 
-    /// Returns the highest pressure of a region in the best of its orders, or at least `wanted` if no order is better.
-    /// The order of the code is one of them.
+    /// Returns the highest pressure of a region in its best order, which may be the order of the code. The result is at
+    /// least `wanted` if no order is better.
     fn reach_in(
         &mut self,
         input: &Input<'_>,
@@ -164,7 +164,7 @@ impl Reordering {
     }
 
     /// Schedules the region whose dependences are known, with the words that are `live` at its start, and returns the
-    /// highest pressure. Stops early with a result of at least `wanted`.
+    /// highest pressure. Stops as soon as the pressure reaches `wanted`, with a result of at least `wanted`.
     fn schedule(&mut self, input: &Input<'_>, live: LiveWords, wanted: LiveWords, order: Order) -> LiveWords {
         schedule(input, &self.dependences, live, &mut self.states, &mut self.queues, wanted, order)
     }

@@ -107,8 +107,9 @@ impl Regions {
             before = Some(innermost);
         }
         for region in self.regions.iter_mut() {
-            // Early-clobber results of the first instruction count as live at the start, and results of the last
-            // instruction as read after the region, even with debug values around them.
+            // The first and the last instruction that emit code bound the region, even with debug values around them.
+            // So early-clobber results of the first instruction count as live at the start, and results of the last
+            // instruction count as read after the region.
             let mut code = (region.first.0..region.end.0).map(Inst).filter(|&inst| is_code(function, inst));
             let (first, last) = (code.next(), code.next_back());
             region.first = first.unwrap_or(region.end);
@@ -142,7 +143,7 @@ impl Regions {
                     found_restarts.push((region_of[start.inst()], (start.inst(), word)));
                 }
                 let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region);
-                // One of several ranges may start where another stops.
+                // A range may start in the region where the word's previous range stops.
                 if let Some((last, (_, boundary))) = found[first_found..].last_mut()
                     && at <= *last
                 {
@@ -175,10 +176,10 @@ impl Regions {
     }
 }
 
-/// Whether a gap in a word's live range, in the order of the code, is a restart: an instruction is the last to read the
-/// old value and another writes a new value. The gap is no restart if a branch causes it; blocks start and end where
-/// instructions read. It is no restart either if several registers share the word, because readers of one register and
-/// writers of another have no order.
+/// Whether a gap in a word's live range, in the order of the code, is a restart: one instruction is the last to read
+/// the old value, and another instruction writes a new value. A gap is no restart if a branch causes it; blocks start
+/// and end where instructions read. A gap is no restart either if several registers share the word, because readers of
+/// one register and writers of another have no order.
 fn is_restart(word_ranges: &WordRanges, word: Word, end: Point, start: Point) -> bool {
     let is_late = |point: Point| point == Point::late(point.inst());
     is_late(end) && is_late(start) && !word_ranges.is_shared(word)

@@ -109,7 +109,7 @@ fn loads_go_to_their_readers() {
     assert_eq!((in_order, reordered.all), (columns + 4, 5));
 }
 
-/// Loads stay after stores to any memory, so their results cannot be delayed past the stores.
+/// Loads stay before later stores to the same memory, so they cannot be delayed past these stores.
 #[test]
 fn stores_hold_loads() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
@@ -138,7 +138,7 @@ fn early_clobbers_start_where_they_are_written() {
     assert_eq!((in_order, reordered.all), (1, 1));
 }
 
-/// At the start of a block it counts as live there, even after debug values.
+/// In the first instruction of a block, an early-clobber result counts as live at the start, even after debug values.
 #[test]
 fn early_clobbers_behind_debug_values() {
     let reordered = |debug: &str| {
