@@ -4,7 +4,7 @@ use crate::allocate::problem::LiveRange;
 
 use super::trial::Trial;
 
-/// Most places whose holders are tried to be moved, for a node that may be spilled.
+/// Most places that are tried, by moving their holders, for a node that may be spilled.
 const TRIED: usize = 4;
 
 /// A place, and the holders that must leave it.

@@ -45,8 +45,8 @@ pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: Liv
             inside[parent.0 as usize] += inside[number];
         }
     }
-    // If neither a loop nor its parent has accesses, only the boundary that is crossed less often is used, or the
-    // parent's if both are crossed equally often.
+    // If neither a loop nor its parent has accesses, the live range is split at the inner boundary only if that
+    // boundary is crossed less often than the parent's.
     let is_idle = |of: Loop| inside[of.0 as usize] == 0.0;
     let inner_most_wanted = |(of, _): &(Loop, f64)| {
         let around = loops[*of].parent.filter(|parent| is_idle(*parent));

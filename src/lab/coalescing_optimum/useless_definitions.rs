@@ -5,8 +5,9 @@ use crate::coalesce::program::Program;
 use crate::function::{Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Returns the copies and constants whose value is not needed, sorted: they have no reads, or only they read each
-/// other. Only the reads in the given occurrences count. Linear in occurrences, values and control-flow merges.
+/// Returns the copies and constants whose value is not needed, sorted. A value is not needed if it has no reads, or if
+/// only copies whose own value is not needed read it. Only the reads in the given occurrences count. Linear in
+/// occurrences, values and control-flow merges.
 pub(super) fn useless_definitions(
     program: &Program<'_>,
     cfg: &Cfg,
