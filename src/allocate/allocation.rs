@@ -13,8 +13,8 @@ use crate::index::{EntityIndex, IndexVec};
 pub struct Allocation {
     /// Placement of each live range.
     pub placements: IndexVec<LiveRange, Placement>,
-    /// By access ([`Problem::first_access`]): the first unit of a spilled live range's register at this access. Empty
-    /// for live ranges that stay in registers.
+    /// By access, numbered from [`Problem::first_access`]: for a spilled live range, the first unit of the register
+    /// that this access uses. `None` for live ranges that stay in registers.
     pub pieces: Vec<Option<u32>>,
     /// Statistics of the allocator's work.
     pub statistics: AllocationStatistics,
@@ -23,13 +23,13 @@ pub struct Allocation {
 /// Statistics of an allocator's work on one problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AllocationStatistics {
-    /// Number of colourings until no more live ranges had to be spilled.
+    /// Number of colourings, up to the one after which no more live ranges had to be spilled.
     pub rounds: u32,
     /// Live ranges that were evicted from their places for others.
     pub evictions: u64,
     /// Copies whose two sides were merged before colouring.
     pub merged_copies: u64,
-    /// Copies whose sides stayed apart in an engine that merges before colouring.
+    /// Copies whose sides were not merged, in an engine that merges copies before colouring.
     pub rejected_copies: u64,
     /// Spill cost of the merged live ranges that may be spilled.
     pub merged_cost: f64,
@@ -39,10 +39,10 @@ pub struct AllocationStatistics {
     pub edges: u64,
     /// Largest number of edges of one node.
     pub max_degree: u64,
-    /// Edges that the interference graph would have had if it was too large to be built; 0 otherwise.
+    /// Expected edges of an interference graph that was too large to be built; 0 if the graph was built.
     pub too_many_edges: u64,
-    /// Live ranges that were spilled before the graph was built, because the graph was too large; 0 if the greedy
-    /// allocator took over.
+    /// Live ranges that were spilled before the graph was built, because the complete graph was too large. 0 if the
+    /// greedy allocator replaced the engine.
     pub spilled_before: u64,
     /// Phases in their order, with the time of each.
     pub phases: Vec<(&'static str, Duration)>,
@@ -69,7 +69,7 @@ pub struct Costs {
     pub slot_bytes: u64,
     /// Bytes that one run of the function stores and reloads, at accesses and between parts of a register.
     pub moved_bytes: f64,
-    /// Accesses, or live ranges that must have a register, that exceed the register limit.
+    /// Places beyond the register limit: of live ranges in registers, and of single accesses to spilled live ranges.
     pub over_limit: u64,
     /// Copies whose two sides are in one place.
     pub removed_copies: u64,
@@ -77,14 +77,14 @@ pub struct Costs {
     pub copies: u64,
     /// Words that one run of the function moves between parts of a register that are in two different registers.
     pub link_moves: f64,
-    /// Moves of 32-bit words in the code that assemble tuples and take them apart.
+    /// Moves of 32-bit words in the code, which assemble tuples and take them apart.
     pub tuple_copies: u64,
-    /// Words that these moves carry in one run of the function.
+    /// Words that are moved to assemble tuples and take them apart, in one run of the function.
     pub tuple_moves: f64,
 }
 
 impl Allocation {
-    /// Creates an allocation with every live range at unit 0, to be filled in.
+    /// Creates an allocation in which every live range is at unit 0. The caller fills it in.
     pub(crate) fn blank(problem: &Problem) -> Self {
         Self {
             placements: IndexVec::filled(Placement::Register(0), problem.ranges().len()),

@@ -1,9 +1,9 @@
 //! Finds the units of a file that are free over a live range, for all units at once.
 //!
-//! The structure is a segment tree over time. Its nodes have masks of units: `whole` has the units that were stored at
-//! this very node and are taken for all of its time. `any` has the units that are taken at some time in the node. Each
-//! segment of a live range consists of O(log time) nodes. A query reads these nodes and returns the mask of all units
-//! that are not free, instead of searching the tree of each unit.
+//! The structure is a segment tree over time. Each node has two masks of units. `whole` has the units that were stored
+//! at this node: they are taken for all of the node's time. `any` has the units that are taken at some time in the
+//! node. Each segment of a live range consists of O(log time) nodes. A query reads these nodes and returns the mask of
+//! all units that are not free. It does not search a tree for each unit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::occupied::Occupied;
 use super::problem::Problem;
 use crate::analysis::{Point, Segment};
 
-/// Compressed points of time: points between which nothing can begin or end count as one moment.
+/// Compressed points of time: consecutive points form one moment if nothing can begin or end between them.
 #[derive(Debug)]
 pub(super) struct Timeline {
     /// By point: the number of moments before it.
@@ -32,7 +32,8 @@ impl Timeline {
         for range in problem.ranges().ids() {
             for segment in problem.segments(range) {
                 begins[segment.start.0 as usize] = true;
-                // The end of a read begins no moment; every other odd end does.
+                // A moment begins at every even point. Of the odd ends, only 4i + 3 begins a moment: a read ends at 4i
+                // + 1, where none begins.
                 begins[segment.end.0 as usize] |= segment.end.0 % 4 == 3;
             }
         }
@@ -75,7 +76,7 @@ pub(super) struct Availability {
 }
 
 impl Availability {
-    /// Creates masks of `units` units, all of them free. More units may be taken later.
+    /// Creates masks of `units` units, all of them free. Units beyond this number may be taken later.
     pub(super) fn new(timeline: Arc<Timeline>, units: u32) -> Self {
         // With a power of two, all leaves have the same depth.
         let leaves = timeline.len.next_power_of_two() as usize;
@@ -91,7 +92,8 @@ impl Availability {
             for node in nodes_of(leaves) {
                 self.add(taken, self.any(node));
             }
-            // A unit that is stored above a part of the segment is stored above its first or its last leaf.
+            // Units may be stored at ancestors of these nodes. Every such ancestor is also above the segment's first or
+            // last leaf.
             let (mut above_left, mut above_right) = (leaves.0, leaves.1 - 1);
             while above_left != above_right {
                 self.add(taken, self.whole(above_left));
@@ -136,8 +138,8 @@ impl Availability {
         }
     }
 
-    /// Adds a unit to `any` of a node and of its ancestors, up to the first ancestor that has the unit: all nodes above
-    /// that have it.
+    /// Adds a unit to `any` of a node and of its ancestors. Stops at the first node that has the unit already, because
+    /// all nodes above it have the unit, too.
     fn spread(&mut self, mut node: usize, word: usize, bit: u64) {
         while node > 0 {
             let at = self.place(node, self.words + word);
@@ -149,7 +151,7 @@ impl Availability {
         }
     }
 
-    /// Recomputes `any` of a node and of its ancestors, up to the first that does not change.
+    /// Recomputes `any` of a node and of its ancestors. Stops at the first node that does not change.
     fn sum_up(&mut self, mut node: usize, word: usize) {
         let any = self.words + word;
         while node > 0 {
@@ -192,7 +194,7 @@ impl Availability {
         }
     }
 
-    /// Makes room for a unit beyond the number of units that was given.
+    /// Makes room in the masks for a unit beyond the current number of units.
     fn widen(&mut self, unit: u32) {
         let words = unit as usize / 64 + 1;
         if words <= self.words {
@@ -207,8 +209,8 @@ impl Availability {
     }
 }
 
-/// Returns the nodes that cover the leaves from the first up to, but not including, the second: at most two on each
-/// level.
+/// Returns the nodes that cover a range of leaves, given by the first leaf and the leaf after the last: at most two
+/// nodes on each level.
 pub(super) fn nodes_of((mut left, mut right): (usize, usize)) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         while left < right {

@@ -1,9 +1,9 @@
 //! Proves an allocation from the problem alone. The checker knows nothing of how an allocator works.
 //!
 //! A write must not destroy a value that is still needed. So the checker visits every point at which a live range, or a
-//! piece of a spilled one, is written. No unit of its place may belong to another live range that is live there, unless
-//! the write is a copy of that live range: then the unit holds the value of both. By induction over the writes, every
-//! read finds its value.
+//! piece of a spilled live range, is written. No unit of the written place may belong to another live range that is
+//! live there. The exception is a copy of that live range: after the copy, the unit holds the value of both. By
+//! induction over the writes, every read finds its value.
 //!
 //! A part of a split register is also written at the points to which a link leads. All links of an edge read before any
 //! of them writes, and the parts that they read were live together in disjoint places. In memory, the parts share one
@@ -45,7 +45,7 @@ pub enum AllocationError {
         /// The instruction.
         inst: Inst,
     },
-    /// A write destroys what another live range still needs.
+    /// A write destroys a value that another live range still needs.
     #[error("{victim}: overwritten by {by} at point {}", .point.0)]
     Overwritten {
         /// The live range that is written.
@@ -73,7 +73,7 @@ pub enum AllocationError {
     },
 }
 
-/// A holder of units over an interval.
+/// A live range, or a piece of one, that holds units over an interval.
 #[derive(Clone, Copy)]
 struct Occupant {
     start: Point,
@@ -150,13 +150,13 @@ fn add_pieces(
             return Err(AllocationError::Place { range, unit });
         }
         let Segment { start, end, .. } = access.segment();
-        // A reloaded value is written at its read.
+        // A reloaded value is written at the point of its read.
         occupants.push(Occupant { start, is_written: true, end, range, unit, is_piece: true });
     }
     Ok(())
 }
 
-/// Visits the occupants in the order of their starts, together with those that are live.
+/// Visits the occupants in the order of their starts. Each is compared with the occupants that are live at its start.
 fn sweep(problem: &Problem, occupants: &[Occupant]) -> Result<(), AllocationError> {
     let mut live: Vec<Occupant> = Vec::new();
     for comer in occupants {
@@ -180,7 +180,8 @@ fn is_overwritten(problem: &Problem, live: &Occupant, comer: &Occupant) -> bool 
     if !shares || (live.range == comer.range && !live.is_piece) {
         return false;
     }
-    // A live range that is written at the same point is not the source of the copy.
+    // The occupant can be the source of the copy only if it was live before this point: one that is written at the
+    // point itself is not.
     let is_alike = live.unit == comer.unit && class.width == comers.width && live.start < comer.start && !live.is_piece;
     let is_source = |copy: &CopyInst| copy.to == comer.range && copy.from == live.range;
     !(is_alike && problem.copies_at(comer.start).iter().any(is_source))
@@ -199,7 +200,7 @@ fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), Allocat
         }
     }
     by_slot.sort_unstable();
-    // Within a slot, it is enough to look at the earlier occupant that ends last.
+    // Within a slot, it is enough to compare each occupant with the earlier occupant that ends last.
     let mut last: Option<(SlotEnd, LiveRange)> = None;
     for (slot, start, end, range) in by_slot {
         if let Some(((before, until), other)) = last
@@ -217,7 +218,7 @@ fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), Allocat
     Ok(())
 }
 
-/// Returns the first spilled part and its slot.
+/// Returns the first spilled one of these parts, and its slot.
 fn spilled_part(allocation: &Allocation, mut parts: std::ops::Range<u32>) -> Option<(LiveRange, SpillSlot)> {
     parts.find_map(|part| match allocation.placements[LiveRange(part)] {
         Placement::Spilled(slot) => Some((LiveRange(part), slot)),

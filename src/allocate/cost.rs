@@ -3,12 +3,12 @@
 /// Coefficients of the spill cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
-    /// Whether the frequencies of definitions and uses are multiplied, as NVIDIA's compiler is read to do it; they are
-    /// added otherwise.
+    /// Whether the frequencies of definitions and uses are multiplied, as NVIDIA's compiler is read to do it. Otherwise
+    /// the frequencies are added.
     pub is_product: bool,
     /// Cycles of an access to a spilled value in the first, second and third level of memory.
     pub latency: [f32; 3],
-    /// Bytes that are live at once above which values are in the second and in the third level.
+    /// Live bytes above which spilled values are in the second level of memory, and in the third.
     pub cache: [u32; 2],
     /// Factor of the cost for each surrounding loop, in addition to the frequency of its blocks.
     pub loop_base: f32,
@@ -18,11 +18,11 @@ pub struct CostModel {
     pub clamp: f32,
     /// Cost of a store, in loads.
     pub store_factor: f32,
-    /// Cost of an access, in place of the latency, in a file in which more is live at once than it has registers:
-    /// ptxas's 3 in place of 15.
+    /// Cost of an access, in place of the latency, in a file with more live units than registers: ptxas's 3 in place of
+    /// 15. `None`: the latency in any case.
     pub high_pressure: Option<f32>,
-    /// ptxas's `--register-usage-level`, 0 to 10. Its multiplier of costs is 4 at level 5, and each level adds a fifth
-    /// of that.
+    /// ptxas's `--register-usage-level`, 0 to 10. Costs are multiplied by a fifth of the level, so level 5 changes
+    /// nothing. In ptxas, the multiplier of level 5 is 4.
     pub usage_level: u32,
 }
 
@@ -31,14 +31,14 @@ pub struct CostModel {
 pub struct Accessed {
     /// Bytes that are live at once.
     pub live_bytes: u32,
-    /// Whether more is live at once in the file than it has registers.
+    /// Whether more units of the live range's file are live at once than the file has.
     pub is_high: bool,
 }
 
 /// Multiplier at level 0. It is positive, so that costs keep an order.
 const LEVEL_0: f32 = 0.1;
 
-/// Uses of a live range, as input of the spill cost.
+/// Uses of a live range, from which its spill cost is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     /// Writes in one run of the function.
@@ -63,8 +63,8 @@ impl CostModel {
 
     /// Returns the spill cost of a live range, from 0 to the clamp.
     ///
-    /// NVIDIA's compiler takes the average of `base^depth` over the blocks. Here the depth is averaged. The result is
-    /// the same if a live range stays at one depth.
+    /// NVIDIA's compiler averages `base^depth` over the blocks, but this function averages the depth. The result is the
+    /// same if all blocks of a live range have one depth.
     pub fn cost(&self, usage: &Usage, accessed: Accessed) -> f32 {
         let accesses = if self.is_product {
             usage.written * usage.read
@@ -73,7 +73,7 @@ impl CostModel {
         };
         let uniform = if usage.is_uniform { self.uniform_factor } else { 1.0 };
         let cost = accesses * self.of_access(accessed) * self.loop_base.powf(usage.loop_depth) * uniform;
-        // An empty sum is -0.
+        // Adding 0 turns -0, the sum of no accesses, into 0.
         if cost.is_nan() { self.clamp } else { cost.clamp(0.0, self.clamp) + 0.0 }
     }
 }
@@ -85,7 +85,7 @@ mod tests {
 
     const USAGE: Usage = Usage { written: 2.0, read: 3.0, loop_depth: 2.0, words: 2, is_uniform: false };
 
-    /// The documented product, with latencies by live bytes and its clamp, and a cost of plain words.
+    /// The documented product with its latencies by live bytes and its clamp, and a cost in plain words.
     #[test]
     fn documented_costs() {
         let cicc = &Preset::CICC.cost;
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(Preset::CICC.cost.cost(&usage, Accessed::default()), 1e9);
     }
 
-    /// The weights of ptxas: a store costs half a load, and the usage level multiplies.
+    /// The weights of ptxas: a store costs half a load, and the usage level multiplies the cost.
     #[test]
     fn weights_of_ptxas() {
         let cost = |model: &CostModel, is_high| model.cost(&USAGE, Accessed { live_bytes: 0, is_high });

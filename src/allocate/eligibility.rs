@@ -1,17 +1,19 @@
 //! Candidates for spilling: live ranges that pass the floors and gates that ptxas is read to have.
 //!
-//! Other live ranges may still be spilled if no candidate is left. So a register limit that can be met is met.
+//! Live ranges that are no candidates may still be spilled if no candidate is left, so every register limit that can be
+//! met is met.
 
 /// Floors and gates. By default, none of them excludes a live range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eligibility {
     /// Least spill cost of a candidate: ptxas's 0.9.
     pub primary_floor: f32,
-    /// The reads of a candidate after its last definition cost more than this: ptxas's 1.0. 0 is no floor.
+    /// Cost that the reads after the last definition of a candidate must exceed: ptxas's 1.0. 0: no such condition.
     pub secondary_floor: f32,
     /// Whether live ranges with spill cost 0 are excluded.
     pub prunes_free: bool,
-    /// Registers for each live range from which on a live range is excluded; `None`: no live range is excluded.
+    /// Number of registers for each live range at or above which a live range is excluded. `None`: no live range is
+    /// excluded.
     pub density: Option<u32>,
 }
 
@@ -22,18 +24,19 @@ pub(super) struct RangeCosts {
     pub(super) primary: f32,
     /// Cost of the reads after the last definition.
     pub(super) secondary: f32,
-    /// Registers for each live range at the points where it is live together with most others.
+    /// Registers for each live range, at the point at which most live ranges are live together with this one. `None`
+    /// without a register limit or if density is not used.
     pub(super) density: Option<u32>,
 }
 
-/// A cost above the spill cost of every candidate, for each unit of cost.
+/// Factor that makes the cost of other live ranges exceed the spill cost of every candidate.
 const LAST: f32 = 1e12;
 
 impl Eligibility {
     /// Every live range is a candidate.
     pub const ALL: Self = Self { primary_floor: 0.0, secondary_floor: 0.0, prunes_free: false, density: None };
 
-    /// The floors of ptxas. Its number of registers for a candidate is unknown.
+    /// The floors of ptxas. Its limit of registers for each live range is unknown.
     pub const PTXAS: Self = Self { primary_floor: 0.9, secondary_floor: 1.0, prunes_free: true, density: None };
 
     fn has(&self, costs: &RangeCosts) -> bool {
@@ -44,8 +47,8 @@ impl Eligibility {
         !excluded.contains(&true)
     }
 
-    /// Returns the cost by which an allocator decides: the spill cost of a candidate, or more than that of any
-    /// candidate.
+    /// Returns the cost by which an allocator decides: the spill cost of a candidate, or a higher cost than any
+    /// candidate's.
     pub(super) fn cost(&self, costs: &RangeCosts) -> f32 {
         if self.has(costs) { costs.primary } else { ((costs.primary + 1.0) * LAST).min(f32::MAX / LAST) }
     }

@@ -1,4 +1,4 @@
-//! A binary heap of live ranges that tracks their positions, so that keys can change.
+//! A binary heap of live ranges that knows the position of each live range, so that keys can change.
 
 use super::problem::LiveRange;
 use crate::index::IndexVec;
@@ -107,7 +107,7 @@ impl Ordered {
     #[inline]
     pub(super) fn new(value: f32) -> Self {
         let bits = value.to_bits();
-        // Negative numbers are ordered in reverse, below the others.
+        // Negative numbers are below the others, and their bits are in reverse order.
         Self(if bits >> 31 == 1 { !bits } else { bits | 1 << 31 })
     }
 }

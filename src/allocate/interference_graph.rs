@@ -1,8 +1,8 @@
 //! The interference graph: pairs of live ranges that may not share a place.
 //!
 //! Two live ranges interfere if one is written while the other is live, unless the write is a copy of the other
-//! (Chaitin, "Register allocation & spilling via graph coloring", 1982). A [`sweep`] meets every pair at its
-//! definitions only, so the cost is proportional to the edges.
+//! (Chaitin, "Register allocation & spilling via graph coloring", 1982). A [`sweep`] finds every pair at the writes of
+//! its live ranges only, so the cost is proportional to the edges.
 
 use super::problem::{CopyInst, LiveRange, Problem};
 use super::sweep::{Start, sweep};
@@ -35,8 +35,8 @@ impl GraphStatistics {
 }
 
 impl InterferenceGraph {
-    /// Builds the graph of a problem. O(segments · log segments + edges). An edge counts once for each write of one of
-    /// its sides while the other is live.
+    /// Builds the graph of a problem. O(segments · log segments + edges). For this bound, an edge counts once for each
+    /// write of one of its sides while the other is live.
     pub fn new(problem: &Problem) -> Self {
         let nodes = problem.ranges().len();
         let pairs = interfering_pairs(problem);
@@ -45,7 +45,7 @@ impl InterferenceGraph {
         Self { neighbours, nodes }
     }
 
-    /// Returns the neighbours of a live range, each once, in an order that depends on the problem alone.
+    /// Returns the neighbours of a live range, each once. Their order depends only on the problem.
     #[inline]
     pub fn neighbours(&self, range: LiveRange) -> &[LiveRange] {
         self.neighbours.of(range)
@@ -74,7 +74,8 @@ fn interfering_pairs(problem: &Problem) -> Vec<(LiveRange, LiveRange)> {
         sweep(starts, |comer, live| {
             let copies = problem.copies_at(comer.at);
             for other in live.iter().filter(|other| other.who != comer.who) {
-                // A live range that is written at the same point is not the source of the copy.
+                // The other live range can be the source of the copy only if it was live before this point: one that is
+                // written at the point itself is not.
                 let is_source = |copy: &CopyInst| copy.to == comer.who && copy.from == other.who;
                 if !(other.at < comer.at && copies.iter().any(is_source)) {
                     pairs.push((comer.who, other.who));
@@ -97,7 +98,8 @@ mod tests {
         (InterferenceGraph::new(&problem), problem)
     }
 
-    /// Two live ranges interfere if one is written while the other is live, and are neighbours once.
+    /// Two live ranges interfere if one is written while the other is live. Each is then listed once as the other's
+    /// neighbour.
     #[test]
     fn neighbours() {
         let (graph, _) = graph(
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(graph(rewritten).0.statistics().edges, 1);
     }
 
-    /// Live ranges that enter a block together were written earlier: the start of the block adds no edge.
+    /// Live ranges that are live into a block were written earlier: the start of the block adds no edge between them.
     #[test]
     fn meeting_is_no_definition() {
         let body = "range A live 2..4 8..13 write 0*1 read 3*1\nrange A live 6..13 write 1*1 read 3*1\n";

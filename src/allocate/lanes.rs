@@ -14,8 +14,8 @@ pub(super) struct LaneMoves {
     pub(super) words: f64,
 }
 
-/// Counts the moves. A spilled member is reloaded into its lane and stored from there, which needs no move. A member
-/// that stays live is moved back only if a tuple of the instruction has taken its place. O(lanes · tuples of an
+/// Counts the moves. A spilled member needs no move, because it is reloaded into its lane and stored from its lane. A
+/// member that stays live is moved back only if a tuple of the instruction has taken its place. O(lanes · tuples of an
 /// instruction).
 pub(super) fn lane_moves(problem: &Problem, placements: &IndexVec<LiveRange, Placement>) -> LaneMoves {
     let register = |range: LiveRange| match placements[range] {

@@ -1,4 +1,4 @@
-//! Costs of the parts of a split register: their accesses, and the stores and reloads between them.
+//! Costs of the parts of a split register: of their accesses, and of the stores and reloads between them.
 
 use super::placement::{Placement, moved_bytes};
 use super::problem::{AccessKind, Link, LiveRange, Problem};
@@ -36,8 +36,9 @@ pub(super) fn family_bytes(
 
 /// Returns the bytes that are stored and reloaded between parts, in one run of the function.
 ///
-/// A link from a register into memory needs a store, unless the slot still has the value because no part has been
-/// written since its reload. A value that only one instruction writes can be stored once at that instruction instead.
+/// A link from a register into memory needs a store, unless no part has been written since the last reload, so that the
+/// slot still has the value. If only one instruction writes the value, the value can be stored once at that instruction
+/// instead.
 pub(super) fn link_bytes(
     problem: &Problem,
     parts: &std::ops::Range<u32>,
@@ -77,8 +78,8 @@ pub(super) fn is_dirty(problem: &Problem, part: LiveRange, placements: &IndexVec
     dirty(problem, &parts, links, placements)[(part.0 - parts.start) as usize]
 }
 
-/// Computes for each part whether its register may hold a value that the slot does not have. This is the case if the
-/// part is written, or if its value came only through registers from a part that is written.
+/// Computes for each part whether its register may hold a value that the slot does not have. This is so in two cases:
+/// the part is written, or it got its value from such a part without passing through memory.
 fn dirty(
     problem: &Problem,
     parts: &std::ops::Range<u32>,
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
     use crate::allocate::placement::SpillSlot;
 
-    /// Returns the cost of the parts of one register if the given ones are spilled.
+    /// Returns the cost of the parts of one register, of which the given parts are spilled.
     fn bytes(writes: &str, spilled: [bool; 3]) -> f64 {
         let text = format!(
             "allocation 1\nproblem k\nfile R\nclass A R\nrange A cost 1 live 2..8 {writes}\n\
@@ -129,8 +130,8 @@ mod tests {
         family_bytes(&problem, &(0..3), &spilled.iter().map(place).collect())
     }
 
-    /// A value with two writes is stored on its way to memory, also from a part that did not write it. It is not stored
-    /// from a part that only reloaded it.
+    /// A value with two writes is stored on the way into memory, even from a part that did not write it. It is not
+    /// stored from a part that only reloaded it.
     #[test]
     fn stores_where_the_slot_is_old() {
         let twice = "write 0*1 write 1*1";
@@ -140,8 +141,8 @@ mod tests {
         assert_eq!(bytes(twice, [false, true, false]), 4.0 * (10.0 + 7.0));
     }
 
-    /// A value that one instruction writes is stored there if that is less frequent than on its way to memory. A value
-    /// that starts in memory needs no store.
+    /// A value that only one instruction writes is stored at that instruction if this is less frequent than storing it
+    /// on the way into memory. A value that starts in memory needs no store.
     #[test]
     fn one_store_where_it_is_written() {
         assert_eq!(bytes("write 0*3", [false, true, true]), 4.0 * (3.0 + 1.0));

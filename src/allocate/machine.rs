@@ -1,4 +1,4 @@
-//! A machine for tests: it runs a function on the registers and slots of an allocation, along random paths.
+//! A simulated machine for tests: it runs a function along random paths, on the registers and slots of an allocation.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::analysis::covering;
 use crate::function::{Block, Function, Inst};
 use crate::index::EntityIndex;
 
-/// A machine with registers and slots, each with the number of a value. It also has the expected value of each register
-/// of the function.
+/// A machine whose registers and slots each hold the number of a value. It also knows the value that each register of
+/// the function should have.
 struct Machine<'a> {
     function: &'a Function,
     problem: &'a Problem,
@@ -22,9 +22,10 @@ struct Machine<'a> {
     overlay: Overlay,
     registers: Vec<Vec<u32>>,
     slots: HashMap<SpillSlot, u32>,
-    /// By register of the function, identified by its first part: its value, and the part that has it.
+    /// By register of the function, identified by its first part: the value that it should have, and the part that
+    /// holds the value.
     wanted: HashMap<LiveRange, (u32, LiveRange)>,
-    /// Whether a value with only one write is stored there, and not on its way to spilled parts.
+    /// Whether a value with only one write is stored right after the write, and not on its way to spilled parts.
     stores_early: bool,
     next_value: u32,
     stores_saved: u32,
@@ -51,7 +52,7 @@ impl Machine<'_> {
         accesses.filter(|(_, access)| access.writes()).collect()
     }
 
-    /// Whether the only instruction that writes a register also stores it.
+    /// Whether a register has only one write, and its value is stored right after the write.
     fn is_stored_where_written(&self, range: LiveRange) -> bool {
         let writes = self.writes(range);
         let [(part, access)] = writes[..] else { return false };
@@ -146,7 +147,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Assembles the tuples that an instruction reads: all lanes are read before the first is written.
+    /// Assembles the tuples that an instruction reads. All members are read before the first lane is written.
     fn put_together(&mut self, inst: Inst, accesses: &[(LiveRange, usize, Access)]) -> Vec<(Lane, u32)> {
         let lanes = self.problem.lanes_at(inst).iter().filter(|lane| !lane.writes);
         let reads = |lane: &Lane| {
@@ -202,7 +203,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Moves from one block to another: all links read before the first writes.
+    /// Moves from one block to another. All links of the edge read before the first of them writes.
     fn go(&mut self, to: Block) {
         let insts = self.function.block_range(to);
         if insts.is_empty() {
@@ -240,7 +241,7 @@ impl Machine<'_> {
 }
 
 /// Runs a function along random paths. Panics if a read does not find the value that was written last. Returns the
-/// number of saved stores.
+/// number of stores that were saved.
 pub(super) fn run(
     u: &mut Unstructured<'_>,
     function: &Function,

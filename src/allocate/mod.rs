@@ -1,13 +1,13 @@
 //! Allocation: a register of the hardware, or a place in memory, for every live range.
 //!
-//! Several engines solve one [`Problem`]: [`briggs`] colours an interference graph, [`greedy`] assigns live ranges to
-//! interval trees and evicts, and [`fatpoint`] takes live ranges off a stack and scans a histogram of places. Tests
-//! compare them with `lab::exact_allocation`, which solves small problems optimally. [`check_allocation`] proves the
-//! results from the problem alone.
+//! Several engines solve one [`Problem`]. [`briggs`] colours an interference graph. [`greedy`] assigns live ranges to
+//! interval trees and evicts live ranges. [`fatpoint`] takes live ranges off a stack and scans a histogram of places.
+//! Tests compare the engines with `lab::exact_allocation`, which solves small problems optimally. [`check_allocation`]
+//! proves the results from the problem alone.
 //!
-//! An allocation shows how many registers a function needs, and which live ranges it must spill if there are fewer. The
-//! names of registers in PTX are a separate colouring problem (`crate::rename`), and no colour passes from one problem
-//! to the other.
+//! An allocation shows how many registers a function needs, and which live ranges it must spill to fit fewer registers.
+//! The names of registers in PTX are a separate colouring problem (`crate::rename`). Neither problem uses the colours
+//! of the other.
 
 pub(crate) mod allocation;
 mod availability;
@@ -58,7 +58,7 @@ pub trait Allocator {
     /// Returns the allocator's name, as options spell it.
     fn name(&self) -> &'static str;
 
-    /// Places every live range of a problem. An error means that no allocator can solve the problem. Otherwise live
-    /// ranges are spilled as needed.
+    /// Places every live range of a problem. Live ranges are spilled as needed. An error means that the problem is
+    /// invalid, or that the engine cannot meet its register limit.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError>;
 }

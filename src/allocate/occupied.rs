@@ -1,4 +1,4 @@
-//! The units of a file that are taken during one live range, as a mask of any width.
+//! The units of a file that are taken during one live range, as a bit mask.
 
 use super::problem::{ClassData, is_place};
 
@@ -14,7 +14,7 @@ impl Occupied {
         self.words.clear();
     }
 
-    /// Frees all units, and returns `words` words of the mask to be filled.
+    /// Frees all units, and returns the mask with room for `words` words, to be filled.
     pub(crate) fn reset(&mut self, words: usize) -> &mut [u64] {
         self.words.clear();
         self.words.resize(words, 0);
@@ -68,7 +68,7 @@ impl Occupied {
             if !is_place(class, unit, register_limit.unwrap_or(u32::MAX)) {
                 return None;
             }
-            // Continue after the last taken unit.
+            // Continue after the last taken unit of this place.
             match (unit..unit + class.width).rev().find(|&unit| self.is_taken(unit)) {
                 None => return Some(unit),
                 Some(taken) => unit = self.first_untaken(taken + 1).next_multiple_of(class.align),

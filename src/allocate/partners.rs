@@ -1,14 +1,15 @@
 //! Places that would save a copy.
 //!
-//! A copy needs no code if both of its live ranges have one place. A lane of a tuple needs no code if the member has
-//! the lane's units. While a tuple has no place, its other members suggest its place. While a member has no place, its
-//! other tuples suggest it. So the members of one row come together in any order of placement.
+//! A copy needs no code if both of its live ranges have one place. A lane of a tuple needs no code if the member is at
+//! the lane's units. A member without a place takes suggestions from its tuples. If a tuple has no place yet, the
+//! tuple's other members make the suggestion. A tuple takes suggestions from its members in the same way. So the
+//! members of one row come together in any order of placement.
 
 use super::occupied::Occupied;
 use super::problem::{ClassData, LiveRange, Problem};
 use crate::analysis::Grouping;
 
-/// A live range that would save a copy if it is placed `offset` units after this one.
+/// A live range that saves a copy if this live range is `offset` units after it.
 #[derive(Clone, Copy, Debug)]
 struct Partner {
     range: LiveRange,
@@ -16,14 +17,14 @@ struct Partner {
     frequency: f32,
 }
 
-/// Weight of a suggestion by a partner's partner, compared with one by a partner.
+/// Weight of a suggestion by a partner's partner, relative to the weight of a partner's own suggestion.
 const AT_SECOND_HAND: f32 = 0.5;
 
-/// In longer rows, only the first lane and the tuple itself search for a place for the whole row: the other members
-/// would get the same result.
+/// Longest row in which every member searches for a place for the whole row. In longer rows, only the first member and
+/// the tuple search, because the other members would get the same result.
 const SHORT_ROW: usize = 16;
 
-/// The other sides of each live range's copies, links and lanes, most frequent first.
+/// The other sides of each live range's copies and links, most frequent first, and of its lanes.
 #[derive(Debug)]
 pub(super) struct Partners<'a> {
     problem: &'a Problem,
@@ -48,7 +49,7 @@ impl<'a> Partners<'a> {
         Self { alike: Grouping::new(problem.ranges().len(), alike), ..Self::of_lanes(problem) }
     }
 
-    /// Collects the partners by lanes alone.
+    /// Collects only the partners by lanes.
     pub(super) fn of_lanes(problem: &'a Problem) -> Self {
         let sides = problem.lanes().iter().flat_map(|lane| {
             let (offset, frequency) = (lane.offset as i32, lane.frequency);
@@ -59,8 +60,8 @@ impl<'a> Partners<'a> {
         Self { problem, alike: Grouping::default(), lanes }
     }
 
-    /// Computes the places at which a live range would save a copy, the best first, from the places that others have.
-    /// O(lanes of its lanes).
+    /// Computes the places at which a live range would save a copy, from the places of its partners. The best place
+    /// comes first. O(lanes of the live range and of their other sides).
     pub(super) fn places(&self, range: LiveRange, unit: impl Fn(LiveRange) -> Option<u32>, out: &mut Vec<u32>) {
         let width = self.problem.class(range).width;
         let alike = self.alike.of(range).iter().filter(|&&other| self.problem.class(other).width == width);
@@ -75,7 +76,7 @@ impl<'a> Partners<'a> {
                 votes.push((place, partner.frequency));
                 continue;
             }
-            // Placed members of one row mostly agree, so the first of them is enough.
+            // Members of one row that have places mostly agree, so the first of them is enough.
             let mut seconds = self.lanes.of(partner.range).iter().filter(|second| second.range != range);
             let placed = seconds.find_map(|second| Some((unit(second.range)?, second)));
             let Some((unit, second)) = placed else { continue };
@@ -92,10 +93,11 @@ impl<'a> Partners<'a> {
         out.extend(sums.iter().map(|&(place, _)| place));
     }
 
-    /// Finds places for all of a live range's most frequent row, such that every member is in its lane. `None` if the
-    /// live range is in no row, or if the row fits nowhere or has a placed member. Each place is free for its member
-    /// alone; `occupied` computes the units that are taken while a member is live. O(lanes · (places + cost of
-    /// `occupied`)).
+    /// Finds places for the most frequent row of a live range. All members of the row are then in their lanes. `None`
+    /// in each of these cases: the live range is in no row, the row fits nowhere, one of its members already has a
+    /// place, or another member of a long row does the search. Each place is checked for its member alone, so two
+    /// members may get overlapping places. `occupied` computes the units that are taken while a member is live. O(lanes
+    /// · (places + cost of `occupied`)).
     pub(super) fn row(
         &self,
         range: LiveRange,

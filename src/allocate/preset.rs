@@ -1,4 +1,4 @@
-//! Assumptions about the hardware, and coefficients of the algorithms: one preset for each source.
+//! Assumptions about the hardware, and coefficients of the algorithms. Each source of such constants has one preset.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub struct Preset {
     pub caller_saved: Option<Range<u32>>,
     /// General registers that are reserved, for example for a stack pointer.
     pub reserved: Option<Range<u32>>,
-    /// Whether operands that an instruction encodes as one row of registers are placed in a row.
+    /// Whether operands that an instruction encodes as one row of registers must be in a row.
     pub tuples: bool,
     /// Most registers in a row of a matrix instruction of one warp; `None`: the size of its operand.
     pub matrix_tuple: Option<u32>,
@@ -34,9 +34,10 @@ pub struct Preset {
     pub cost: CostModel,
     /// Candidates for spilling.
     pub eligibility: Eligibility,
-    /// Whether a value that is copied in an arm of a diamond, and read nowhere else, also has the cost of its copy.
+    /// Whether the spill cost of a value includes the cost of its copy, if the copy is in an arm of a diamond and is
+    /// the only reader of the value.
     pub aggregates_copies: bool,
-    /// Assumed trip count of loops; `None`: as the frequencies of their blocks give.
+    /// Assumed trip count of loops; `None`: the trip counts that the block frequencies imply.
     pub estimated_turns: Option<u32>,
     /// Fraction of the registers that is used.
     pub used_fraction: UsedFraction,
@@ -46,47 +47,49 @@ pub struct Preset {
     pub splitting: Splitting,
     /// Whether the code of the allocation is cleaned up.
     pub cleanup: bool,
-    /// Knobs of the fat-point allocator.
+    /// Settings of the fat-point allocator.
     pub fatpoint: Knobs,
     /// Most bytes of a thread's slots in local memory.
     pub most_local: u32,
 }
 
-/// Rules of conservative coalescing. The unit is places that neighbours can take away ("degree").
+/// Rules of conservative coalescing. The degree of a node is the number of places that its neighbours can take away.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coalescing {
-    /// Most registers of a file for tests of degrees; `None`: the register limit. Placement may use all of the register
-    /// limit.
+    /// Registers of a file that tests of degrees assume; `None`: the register limit. Placement may use all registers
+    /// within the register limit.
     pub degree_limit: Option<u32>,
     /// Weight of a neighbour's degree.
     pub degree_factor: f32,
-    /// Both degrees below this fraction of the places: always merged.
+    /// Two nodes are always merged if both degrees are below this fraction of the places.
     pub always_below: f32,
-    /// The merged degree above this multiple of the places: never merged.
+    /// Two nodes are never merged if the degree of the merged node is above this multiple of the places.
     pub never_above: f32,
 }
 
-/// "Always below K/2, never above 2K, the test between".
+/// The rules in the description of cicc's allocator: "Always below K/2, never above 2K, the test between".
 const DOCUMENTED: Coalescing =
     Coalescing { degree_limit: None, degree_factor: 1.0, always_below: 0.5, never_above: 2.0 };
 
-/// "If a live range spans more than 100 instructions, split it at loop boundaries."
+/// The rule in the description of cicc's allocator: "If a live range spans more than 100 instructions, split it at loop
+/// boundaries."
 const SPLIT_THRESHOLD: u32 = 100;
 
-/// Number of registers in cicc's degree tests, as read from its code: it tests for more than 14 neighbours. It splits
-/// all live ranges if there are more than twenty times as many.
+/// Number of registers in cicc's degree tests, as read from its code, which tests for more than 14 neighbours. If a
+/// function has more than 20 · K live ranges, cicc splits all of them.
 const K: u32 = 15;
 
-/// The cap of ptxas's pool of slots in local memory.
+/// Most bytes in ptxas's pool of slots in local memory.
 const POOL: u32 = 1 << 20;
 
-/// Rows of 4 from sm_80 on, for `mma.sync`; of 8 before sm_80, for the accumulators of `wmma`.
+/// Most registers in a row, from sm_80 on: 4, for `mma.sync`. Before sm_80, rows have 8 registers, for the accumulators
+/// of `wmma`.
 const MATRIX_TUPLE: u32 = 4;
 
 impl Preset {
-    /// The documented limits of the hardware, with plain costs: words moved to and from memory in one run.
+    /// The documented limits of the hardware, with plain costs: the words that are moved to and from memory in one run.
     ///
-    /// 255 registers a thread, 7 predicates (CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA). Calls
+    /// A thread has 255 registers and 7 predicates (CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA). Calls
     /// preserve R24 to R31, as NVIDIA's compilers are read to do it.
     pub const HW: Preset = Preset {
         register_limit: Some(255),
@@ -119,8 +122,9 @@ impl Preset {
         most_local: POOL,
     };
 
-    /// The constants of cicc's allocator, as read from its code. K = 15 and the factor 0.8 may be misreadings: they are
-    /// here to be measured. K applies only to tests of degrees: no kernel has so few registers.
+    /// The constants of cicc's allocator, as read from its code. K = 15 and the factor 0.8 may be misreadings; the
+    /// preset makes it possible to measure them. K applies only to tests of degrees, because no kernel has so few
+    /// registers.
     pub const CICC: Preset = Preset {
         register_limit: Some(255),
         predicates: Some(8),
@@ -181,7 +185,7 @@ impl Preset {
     /// All presets.
     pub const ALL: [&'static Preset; 3] = [&Self::HW, &Self::CICC, &Self::PTXAS];
 
-    /// Sets the values that differ on the processor of this name, for example `sm_75`: before sm_80, accumulators are
+    /// Sets the values that depend on the processor of this name, for example `sm_75`. Before sm_80, accumulators are
     /// in rows of 8.
     fn for_processor(&mut self, name: &str) {
         if processor_number(name).is_some_and(|number| number < 80) {
@@ -201,7 +205,7 @@ impl Preset {
         preset
     }
 
-    /// Returns the same preset for a kernel with this number of registers.
+    /// Returns this preset for a kernel with this number of registers, of which the preset's fraction is used.
     pub fn with_registers(self, registers: u32) -> Self {
         Self { register_limit: Some(self.used_fraction.of(registers)), ..self }
     }
@@ -284,8 +288,7 @@ mod tests {
         assert_eq!(preset(""), Preset::HW);
     }
 
-    /// A preset is selected by name, and settings are applied on top. The degree limit of a preset is no register
-    /// limit.
+    /// A preset is selected by name, and settings change it. The degree limit of a preset is no register limit.
     #[test]
     fn presets_by_name() {
         assert_eq!(preset("preset=cicc"), Preset::CICC);

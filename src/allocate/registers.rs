@@ -1,4 +1,4 @@
-//! Places of one register file: their holders, and free ones.
+//! Places of one register file: the holders of its units, and the free places.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::analysis::{IntervalTree, Segment};
 #[derive(Clone, Debug)]
 pub(super) struct Registers<T> {
     availability: Availability,
-    /// By unit: its holders over time.
+    /// By unit: the items that hold the unit, over time.
     holders: Vec<IntervalTree<T>>,
     occupied: Occupied,
 }
@@ -49,7 +49,8 @@ impl<T: Copy> Registers<T> {
         &self.occupied
     }
 
-    /// Returns a place that is free in all of these segments: the first free one of the wanted places, else the lowest.
+    /// Returns a place that is free in all of these segments: the first of the wanted places that is free, or else the
+    /// lowest free place.
     pub(super) fn free_place(
         &mut self,
         class: &ClassData,
@@ -64,7 +65,7 @@ impl<T: Copy> Registers<T> {
             .or_else(|| occupied.first_free(class, register_limit))
     }
 
-    /// Returns the lowest free place, without regard to the register limit.
+    /// Returns the lowest free place, even beyond the register limit.
     pub(super) fn place_beyond(&mut self, class: &ClassData, segments: &[Segment]) -> u32 {
         self.free_place(class, segments, None, &[]).unwrap_or(0)
     }

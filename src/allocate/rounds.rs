@@ -1,4 +1,4 @@
-//! Rounds: before spill code exists, a spilled live range becomes a short one for each use and definition.
+//! Rounds: before spill code exists, each use and definition of a spilled live range becomes a short live range.
 
 use super::allocation::{Allocation, AllocationStatistics};
 use super::placement::{Placement, SpillSlot};
@@ -6,7 +6,7 @@ use super::problem::{Access, CopyInst, Lane, Link, LiveRange, Problem, ProblemBu
 use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};
 
-/// The origin of a round's live range in the given problem.
+/// Relation of a round's live range to the given problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// A live range.
@@ -19,7 +19,7 @@ enum Origin {
 #[derive(Debug)]
 pub(super) struct Rounds<'a> {
     given: &'a Problem,
-    /// The problem of this round; `None`: the given problem.
+    /// The problem of this round; `None` for the given problem.
     changed: Option<Problem>,
     origins: IndexVec<LiveRange, Origin>,
     slots: IndexVec<LiveRange, Option<SpillSlot>>,
@@ -58,7 +58,7 @@ impl<'a> Rounds<'a> {
         let given = self.given;
         let mut builder = ProblemBuilder::like(given);
         let mut origins: IndexVec<LiveRange, Origin> = IndexVec::new();
-        // By given live range: its new live range, or its first piece.
+        // By live range of the given problem: its live range in the new problem, or its first piece.
         let mut firsts = IndexVec::new();
         for (range, data) in given.ranges().iter_enumerated() {
             let accesses = given.accesses(range);
@@ -84,13 +84,14 @@ impl<'a> Rounds<'a> {
             let from = firsts[from].index() + self.piece_at(from, inst, Access::reads);
             builder.copy(CopyInst { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
         }
-        // A spilled member is reloaded into its lane, and stored from there.
+        // A spilled member is reloaded directly into its lane, and stored from its lane.
         for &lane in given.lanes().iter().filter(|lane| self.slots[lane.member].is_none()) {
             builder.lane(Lane { tuple: firsts[lane.tuple], member: firsts[lane.member], ..lane });
         }
         for &Link { start, to, from, frequency } in given.links() {
             if self.slots[to].is_none() {
-                // The value of this part comes from memory, so it starts as a new value, and no partner attracts it.
+                // If `from` is spilled, the value of `to` comes from memory: `to` starts with a new value, and has no
+                // partner.
                 let from = if self.slots[from].is_none() { from } else { to };
                 builder.link(Link { start, to: firsts[to], from: firsts[from], frequency });
             }
@@ -99,8 +100,8 @@ impl<'a> Rounds<'a> {
         self.changed = Some(builder.finish());
     }
 
-    /// Returns the index of the piece of a spilled live range that an instruction uses; 0 if the live range is not
-    /// spilled.
+    /// Returns the index of the piece that an instruction uses, among the pieces of a spilled live range. 0 if the live
+    /// range is not spilled.
     fn piece_at(&self, range: LiveRange, inst: Inst, wanted: fn(&Access) -> bool) -> usize {
         if self.slots[range].is_none() {
             return 0;
@@ -109,7 +110,7 @@ impl<'a> Rounds<'a> {
         accesses.iter().position(|access| access.inst == inst && wanted(access)).unwrap_or(0)
     }
 
-    /// Returns the allocation of the given problem, after every live range of this round has a place.
+    /// Returns the allocation of the given problem. Every live range of this round must have a place.
     pub(super) fn allocation(&self, units: &IndexVec<LiveRange, u32>, statistics: AllocationStatistics) -> Allocation {
         let mut allocation = Allocation { statistics, ..Allocation::blank(self.given) };
         for (range, &slot) in self.slots.iter_enumerated() {

@@ -1,7 +1,7 @@
-//! The live ranges that are live at a definition: one sweep over the starts of segments.
+//! A sweep over the starts of segments, which finds the live ranges that are live at each definition.
 //!
-//! Textbooks scan each block backwards from its live-out set. Live ranges are available here, and a sweep over their
-//! starts meets the same pairs.
+//! Textbooks scan each block backwards from its live-out set. Here, live ranges are already computed, and a sweep over
+//! their starts finds the same pairs.
 
 use crate::analysis::Point;
 
@@ -9,15 +9,15 @@ use crate::analysis::Point;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<T> {
     pub(crate) at: Point,
-    /// Whether the segment starts with a write. Other segments continue through control flow, and come before writes at
-    /// the same point.
+    /// Whether the segment starts with a write. Other segments continue a value through control flow, and come before
+    /// writes at the same point.
     pub(crate) is_written: bool,
     pub(crate) end: Point,
     pub(crate) who: T,
 }
 
-/// Calls `meets` for each segment that starts with a write, with all segments that are live there. O(segments · log
-/// segments + meetings).
+/// Calls `meets` for each segment that starts with a write, with all other segments that are live at its start.
+/// O(segments · log segments + meetings).
 pub(crate) fn sweep<T: Copy + Ord>(mut starts: Vec<Start<T>>, mut meets: impl FnMut(&Start<T>, &[Start<T>])) {
     starts.sort_unstable_by_key(|start| (start.at, start.is_written, start.who));
     let mut live: Vec<Start<T>> = Vec::new();

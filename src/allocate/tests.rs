@@ -1,4 +1,4 @@
-//! Every engine on small problems with a known answer, and allocations that the checker must refuse.
+//! Every engine on small problems with a known answer, and invalid allocations that the checker must refuse.
 
 use super::briggs::Briggs;
 use super::fatpoint::Fatpoint;
@@ -19,7 +19,7 @@ fn solve(problem: &Problem) -> Vec<(Allocation, Costs)> {
         [&Greedy::default(), &Briggs::default(), &Fatpoint::default(), &Solver::default()];
     let solved = engines.into_iter().filter_map(|engine| {
         let allocation = match engine.allocate(problem) {
-            // The engine that respects register limits cannot solve this problem.
+            // This engine respects register limits, so it may fail on the problem.
             Err(ProblemError::LimitNotMet { .. }) if engine.name() == "fatpoint" => return None,
             found => found.unwrap_or_else(|error| panic!("{}: {error}", engine.name())),
         };
@@ -33,7 +33,7 @@ fn refusal(body: &str) -> String {
     problem(body).validate().expect_err("the problem is not sound").to_string()
 }
 
-/// A pair is aligned, and a single register fits beside it.
+/// A pair is at an aligned place, and a single register fits beside it.
 #[test]
 fn pairs_are_aligned() {
     let problem = problem(
@@ -46,8 +46,8 @@ fn pairs_are_aligned() {
     }
 }
 
-/// An early write at the start of a block into which its own earlier value is live, around a loop, conflicts with the
-/// values that are live there.
+/// An early write at the start of a block conflicts with all values that are live there, even if its own previous value
+/// is live into the block around a loop.
 #[test]
 fn what_is_written_in_the_midst_of_a_segment_interferes() {
     let problem = problem(
@@ -75,8 +75,8 @@ fn the_cheapest_is_spilled() {
     }
 }
 
-/// If the operands of one instruction do not fit, they exceed the limit and are counted, or the error has the least
-/// possible register limit.
+/// If the operands of one instruction do not fit, they exceed the limit and are counted. The engine that respects
+/// limits returns an error with the least possible register limit.
 #[test]
 fn an_instruction_wider_than_the_limit() {
     let problem = problem(
@@ -93,7 +93,8 @@ fn an_instruction_wider_than_the_limit() {
     assert!(error.ends_with("file R needs 3 at one instruction; raise the register limit to 3"), "{error}");
 }
 
-/// A value that is live across a call avoids its clobbers. Operands and results of the call need not.
+/// A value that is live across a call is not placed in the clobbered registers. Operands and results of the call may be
+/// placed there.
 #[test]
 fn clobbers_are_kept_clear_of() {
     let problem = problem(
@@ -108,7 +109,8 @@ fn clobbers_are_kept_clear_of() {
     }
 }
 
-/// The two sides of a copy that do not interfere get one place, also a narrow value in a wide register.
+/// The two sides of a copy get one place if they do not interfere. This also holds for a narrow value in a wide
+/// register.
 #[test]
 fn copies_disappear() {
     let same = "file R budget 8\nclass A R\nrange A cost 1 live 2..17 write 0*1 read 4*1\n\
@@ -126,8 +128,8 @@ fn copies_disappear() {
     assert_eq!(allocation.statistics.merged_copies, 1);
 }
 
-/// A preset's K bounds the tests of degrees and not the registers: everything that fits the register limit gets a
-/// place.
+/// A preset's K bounds only the tests of degrees, not the registers: every live range that fits the register limit gets
+/// a place.
 #[test]
 fn a_degree_limit_is_no_limit() {
     let all: String = (0..9).map(|_| "range A cost 1 live 2..9 write 0*1 read 2*1\n").collect();
@@ -205,7 +207,7 @@ fn slots_are_checked() {
     assert_eq!(spill(1, 0), Err(AllocationError::Slot { range: LiveRange(0), other: LiveRange(1) }));
 }
 
-/// Every impossible demand is reported with its live range.
+/// Each kind of invalid problem is reported with its live range.
 #[test]
 fn unsound_problems() {
     let live = "live 2..9 write 0*1 read 2*1\n";
@@ -243,7 +245,7 @@ fn unsound_problems() {
     );
 }
 
-/// An invalid text is refused with its line.
+/// An error in a text is reported with its line.
 #[test]
 fn unreadable_problems() {
     let parse = |text: &str| Problem::parse(text).expect_err("no problem").to_string();
@@ -256,8 +258,8 @@ fn unreadable_problems() {
     assert_eq!(parse("allocation 1\nfile R\ncopy 1 lr0 = lr1 * 1\nend\n"), "line 3: there is no lr0");
 }
 
-/// Control flow with a wrong successor, overlapping blocks or missing instructions is refused, and so are texts with
-/// syntax errors in it.
+/// Control flow with a wrong successor, overlapping blocks or missing instructions is refused. Syntax errors in its
+/// text are also refused.
 #[test]
 fn unsound_flow() {
     let with = |flow: &str| format!("file R\nclass A R\nrange A live 2..9 write 0*1 read 2*1\n{flow}\n");
@@ -309,7 +311,7 @@ fn of_a_function() {
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));
 }
 
-/// A block index is the same in all threads of a warp. By the preset's factor, it is more expensive to spill than a
+/// A block index is the same in all threads of a warp. By the preset's factor, spilling it costs more than spilling a
 /// thread index.
 #[test]
 fn uniform_values_cost_more() {

@@ -1,4 +1,4 @@
-//! Rows of registers: the tuples of a function, and that values arrive in them and come out of them.
+//! Rows of registers: the tuples of a function. Operands must arrive in their rows, and results must leave them.
 
 use std::cell::Cell;
 
@@ -15,8 +15,8 @@ use crate::function::{Function, Inst};
 use crate::fuzzing::{Options, lowered_function};
 use crate::lab::exact_allocation::Solver;
 
-/// A loop around a matrix instruction in inline assembly, whose accumulators are read and written in one row. `%4`, in
-/// its second row, stays live. `%0`, once in that row and once outside it, is held.
+/// A loop around a matrix instruction in inline assembly, whose accumulators are read and written in one row. `%1`, in
+/// its second row, stays live. `%0` is in the second row and also read outside it, so it is held.
 const MATRIX: &str = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode LDV_i32_v4\nopcode STV_i32_v2\nopcode BRA\n\
     regs %0 B32 B32 B32 B32 B32 B32\n@0 = \"mma.sync {$0, $1}, {$4, $5}, {$0, $1};\"\n\
     bb0: frequency 1.0 depth 0 -> bb1\n  %0, %1, %2, %3 = LDV_i32_v4 0, 0, 1, 3, 32, 0 :: read global\n\
@@ -37,7 +37,7 @@ fn engines() -> [&'static dyn Allocator; 3] {
     [&GREEDY, &*BRIGGS, &*FATPOINT]
 }
 
-/// Loads, stores and matrix instructions make tuples of their shapes; tied operands are read and written in one tuple.
+/// Loads, stores and matrix instructions make tuples of their shapes. Tied operands are read and written in one tuple.
 #[test]
 fn tuples_of_a_function() {
     let problem = Problem::by_name(&matrix(), &Preset::HW).expect("no PHIs");
@@ -51,7 +51,8 @@ fn tuples_of_a_function() {
     );
     assert_eq!(lines("lane 1 lr5"), "lane 1 lr5 + 0 = lr2 * 8\nlane 1 lr5 + 1 = lr3 * 8");
     assert_eq!(lines("lane 1 lr6"), "lane 1 lr6 + 0 = lr1 * 8\nlane 1 lr6 + 1 = lr0 * 8");
-    // Held outside a row; in a row and live afterwards; read and written in a row.
+    // The first register is held outside a row. The second is in a row and stays live afterwards. The third is read and
+    // written in a row.
     assert!(lines("range B32").contains("live 3..13 late-write 0*1 late-read 1*8 read 3*1"), "{text}");
     assert!(lines("range B32").contains("live 3..5 6..8 late-write 0*1 read 1*8"), "{text}");
     assert!(lines("range B32").contains("read 1*8 late-write 1*8"), "{text}");
@@ -79,7 +80,7 @@ fn lanes_are_met() {
     }
 }
 
-/// A member outside its lane costs a move, and two moves if the tuple takes the place in which the member stays live.
+/// A member outside its lane costs a move. It costs two moves if the member stays live and the tuple takes its place.
 #[test]
 fn moves_are_counted() {
     let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R\nclass T R width 2 align 2\n\
@@ -99,7 +100,8 @@ fn moves_are_counted() {
     assert!(moves([2, 3, 3]).is_err());
 }
 
-/// A member that resumes after a tuple is written there: another tuple that is still live must not have its place.
+/// A member that resumes after a tuple is written at that point, so no other tuple that is still live may have its
+/// place.
 #[test]
 fn the_checker_knows_what_goes_on() {
     let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R width 1 align 1 bytes 4\n\
@@ -134,7 +136,7 @@ fn wider_than_the_limit() {
     assert!(!problem.lanes().is_empty());
 }
 
-/// Checks that a register is live, in its own place or in a tuple, wherever it would be live without tuples.
+/// Checks that a register with tuples is live wherever it is live without tuples, in its own place or in a tuple.
 fn nothing_is_lost(function: &Function, preset: &Preset) {
     let with = Problem::by_name(function, preset).expect("no PHIs");
     let without = Problem::by_name(function, &Preset { tuples: false, ..preset.clone() }).expect("no PHIs");
@@ -154,7 +156,7 @@ fn nothing_is_lost(function: &Function, preset: &Preset) {
 }
 
 /// On every path, every instruction finds in its rows the values that were written last, and its results leave the
-/// rows. This holds for every engine's allocation and any spills.
+/// rows. This holds for the allocation of every engine and for any spills.
 #[test]
 fn values_arrive_in_rows() {
     let lanes = Cell::new(0);

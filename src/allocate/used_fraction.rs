@@ -1,23 +1,23 @@
-//! Number of a kernel's registers that are used, to allow higher occupancy.
+//! Fraction of a kernel's registers that is used, to allow higher occupancy.
 //!
-//! ptxas is read to compare its demand for registers with a fraction of the available ones. The fraction is a piecewise
-//! linear function of their number, constant up to 160 and rising to all of them at 255. With fewer registers, more
-//! warps are resident.
+//! ptxas is read to compare its demand for registers with a fraction of the available registers. The fraction depends
+//! on the number of available registers. It is constant up to 160 registers, and then rises linearly to 1 at 255. If a
+//! kernel uses fewer registers, more warps are resident.
 
 /// Fraction of the registers that is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsedFraction {
     /// Whether only a fraction is used.
     pub is_on: bool,
-    /// Fraction of up to [`FLAT`] registers: ptxas's coefficient of 0.2.
+    /// Fraction that is used if at most [`FLAT`] registers are available: ptxas's coefficient of 0.2.
     pub least: f32,
 }
 
-/// Number of registers up to which the fraction is the least.
+/// Most registers for which the fraction is constant.
 const FLAT: f32 = 160.0;
 /// Number of registers from which on all are used.
 const ALL: f32 = 255.0;
-/// Fewest registers with which ptxas compiles.
+/// Fewest registers with which ptxas compiles a kernel.
 const FEWEST: u32 = 16;
 
 impl UsedFraction {
@@ -40,8 +40,8 @@ impl UsedFraction {
 mod tests {
     use super::*;
 
-    /// A fifth of few registers, all of 255, and values in between; never more than available, and never fewer than
-    /// ptxas needs.
+    /// A fifth of few registers is used, all of 255, and a fraction between these in between. Never more are used than
+    /// available, and never fewer than ptxas needs.
     #[test]
     fn parts() {
         let on = UsedFraction { is_on: true, ..UsedFraction::OFF };

@@ -4,7 +4,7 @@ use super::program::Program;
 use crate::function::{Block, Inst, Role, VReg};
 use crate::index::IndexVec;
 
-/// A copy that may be merged. Registers are roots at the time of collection.
+/// A copy that may be merged. Its registers are the roots at the time at which candidates are collected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
     /// The copy.
@@ -17,10 +17,10 @@ pub(super) struct Candidate {
     pub(super) src: VReg,
     /// Frequency of the block.
     pub(super) frequency: f64,
-    /// Instructions, uses and spill weight of the two registers. Among equally frequent copies, the heavier one goes
-    /// first.
+    /// Number of instructions and uses of the two registers, plus their spill weight. Among equally frequent copies,
+    /// the heavier copy comes first.
     pub(super) weight: f64,
-    /// Whether the terminal rule defers it: see [`crate::config::Config::terminal_rule`].
+    /// Whether the terminal rule defers the copy: see [`crate::config::Config::terminal_rule`].
     pub(super) waits: bool,
 }
 
@@ -58,15 +58,15 @@ pub(super) fn registers(candidates: &[Candidate]) -> Vec<VReg> {
     registers
 }
 
-/// Returns the weight of a register: its instructions, its uses, and the cost of spilling it. Spilling costs a store
-/// for each definition and a load for each use, at the frequency of the copy.
+/// Returns the weight of a register: the number of its instructions, plus the number of its uses, plus the cost of
+/// spilling it. A spill costs a store for each definition and a load for each use, at the frequency of the copy.
 fn weight(program: &Program<'_>, reg: VReg, frequency: f64) -> f64 {
     let count = program.count(reg);
     let instructions = f64::from(count.defs + count.uses);
     instructions + f64::from(count.uses) + frequency * instructions
 }
 
-/// Whether a block has only copies and its terminators, like blocks on split edges.
+/// Whether a block looks like a block on a split edge: it has one successor, and copies are its only pure instructions.
 fn is_split_edge(program: &Program<'_>, block: Block) -> bool {
     let function = program.function;
     function.succs(block).len() == 1
@@ -75,17 +75,17 @@ fn is_split_edge(program: &Program<'_>, block: Block) -> bool {
             .all(|inst| matches!(function.role(inst), Role::Copy | Role::Debug) || !function.effects(inst).is_pure())
 }
 
-/// Applies the terminal rule. If one register of a copy is in no other copy, the copy gains nothing from an early
-/// merge. If its other register is copied again in the same block, the copy waits, so that the copy with more at stake
-/// is merged before it.
+/// Applies the terminal rule. If one register of a copy is in no other copy, an early merge of the copy gains nothing.
+/// If the copy's other register is also in another copy of the block, the copy waits. The other copy has more at stake
+/// and is then merged first.
 fn apply_terminal_rule(program: &Program<'_>, candidates: &mut [Candidate]) {
     let mut degree: IndexVec<VReg, u32> = IndexVec::filled(0, program.num_regs());
     for candidate in candidates.iter() {
         degree[candidate.dst] += 1;
         degree[candidate.src] += 1;
     }
-    // Number of copies for each register in the current block. Only the block's entries are written, and reset after
-    // it.
+    // Number of copies of each register in the current block. Only the entries of the block's registers are written,
+    // and they are reset after the block.
     let mut in_block: IndexVec<VReg, u32> = IndexVec::filled(0, program.num_regs());
     for copies in candidates.chunk_by_mut(|a, b| a.block == b.block) {
         for candidate in copies.iter() {

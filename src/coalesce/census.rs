@@ -11,7 +11,7 @@ use crate::target::{Classification, CopyFamily};
 pub enum MoveKind {
     /// A copy between registers of one class.
     Copy,
-    /// A copy of a register that is written only by one constant.
+    /// A copy of a register that has only one definition, which is a constant.
     CopyOfConstant,
     /// A move of an immediate.
     Immediate,
@@ -23,11 +23,11 @@ pub enum MoveKind {
     FrameAddress,
     /// A conversion between register classes that keeps the low bits.
     CrossClass,
-    /// Several registers assembled into a wider one.
+    /// Several registers that are assembled into a wider register.
     Pack,
-    /// A register divided into its parts, or one part extracted.
+    /// A register that is divided into its parts, or of which one part is extracted.
     Unpack,
-    /// An unpack of a register that only one pack writes.
+    /// An unpack of a register whose only definition is a pack.
     RoundTrip,
     /// A conversion between address spaces.
     AddressSpace,
@@ -57,7 +57,7 @@ impl MoveKind {
 pub struct Tally {
     /// Moves in the code.
     pub count: u64,
-    /// Moves that one run of the function executes, by the blocks' frequencies.
+    /// Moves that one run of the function executes, estimated from block frequencies.
     pub executed: f64,
 }
 
@@ -105,7 +105,7 @@ fn kind(function: &Function, definitions: &Definitions, inst: Inst, family: Copy
     })
 }
 
-/// The definition of each register that has only one.
+/// For each register that has only one definition, this definition.
 struct Definitions(IndexVec<VReg, Definition>);
 
 #[derive(Clone, Copy)]

@@ -1,7 +1,8 @@
 //! Congruence classes: sets of merged registers, with one live range for each class.
 //!
-//! A class's live range is a sorted list of disjoint segments with roots of values. Where the ranges of two classes
-//! overlap with equal roots, both hold the same bits, and their union has the overlap once.
+//! A class's live range is a sorted list of disjoint segments, each with the root of its value. Where the live ranges
+//! of two classes overlap with equal roots, both classes hold the same bits. If such classes are merged, their union
+//! has the overlap only once.
 
 use super::candidates::Candidate;
 use super::program::{Fate, Program};
@@ -20,10 +21,10 @@ struct Class {
     segments: Vec<Segment>,
     /// Whether all segments lie in one block.
     local: bool,
-    /// Whether a member is the address of a stack slot, or an address-space conversion of one. NVPTX's peephole folds
-    /// such an address into its users only while the register has one definition.
+    /// Whether a member is the address of a stack slot, or an address-space conversion of such an address. NVPTX's
+    /// peephole folds such an address into its users only if the register has one definition.
     frame_address: bool,
-    /// Number of attempts to merge since the range became large.
+    /// Number of attempts to merge the class since its live range became large.
     attempts: u32,
 }
 
@@ -93,7 +94,7 @@ impl Classes {
         if is_global && !options.join_globalcopies {
             return Err(CopyRefusal::Global);
         }
-        // The merge removes the copy's own definition.
+        // The definition by the copy is removed by the merge, so it does not count.
         let definitions = program.count(dst).defs + program.count(src).defs - 1;
         if (self.classes[a].frame_address || self.classes[b].frame_address) && definitions > 1 {
             return Err(CopyRefusal::FrameAddress);
@@ -118,7 +119,8 @@ impl Classes {
         let other = if root == dst { src } else { dst };
         let taken = std::mem::take(&mut self.classes[self.slots[other] as usize]);
         let into = &mut self.classes[self.slots[root] as usize];
-        // Where the ranges overlap, their roots are equal, or they would interfere: the value of either may be kept.
+        // Where the live ranges overlap, their roots are equal, because the classes do not interfere. So either root
+        // may be kept.
         union(&into.segments, &taken.segments, &mut self.union);
         std::mem::swap(&mut into.segments, &mut self.union);
         into.local = into.local && taken.local && is_local(program.function, &into.segments);
@@ -126,8 +128,9 @@ impl Classes {
         into.attempts = into.attempts.max(taken.attempts);
     }
 
-    /// Deletes copies and constants whose value is never read, or whose register already holds that value. For example,
-    /// of two merged definitions by equal constants, the later one has no effect. Returns whether any was deleted.
+    /// Deletes copies and constants whose value is never read, or whose register already holds the value. For example,
+    /// if two merged definitions write equal constants, the later definition has no effect. Returns whether any were
+    /// deleted.
     pub(super) fn delete_redundant_definitions(
         &self,
         program: &mut Program<'_>,
@@ -139,7 +142,7 @@ impl Classes {
         for &reg in wanted {
             for segment in ranges.segments(reg) {
                 let ValueDef::Inst { inst, .. } = ranges.value_def(segment.value) else { continue };
-                // A value's definition is in one segment, the one that starts at it.
+                // A value has its definition in only one segment, which starts at the definition.
                 if segment.start != Point::late(inst) || !is_plain_definition(program, inst) {
                     continue;
                 }
@@ -158,9 +161,9 @@ impl Classes {
         deleted
     }
 
-    /// Settles the debug values of merged registers. A debug value stays if the class still holds the value that the
-    /// register held there. Otherwise the register may have been written for another member, and the variable is
-    /// unknown.
+    /// Updates the debug values of merged registers. A debug value stays if the class still holds the value that its
+    /// register held there. Otherwise the register may have been written for another member. The variable then becomes
+    /// the constant that the register held, or unknown.
     pub(super) fn settle_debug_values(
         &self,
         program: &mut Program<'_>,
@@ -175,7 +178,7 @@ impl Classes {
                 if ranges.value_at(reg, point).is_some() {
                     continue;
                 }
-                // A value that ends before the block may not be the last value of the register on this path.
+                // If the register's last value ends before the block, it may not be the last value on this path.
                 let block = program.function.block_range(program.function.block_of(inst));
                 let own = last_before(ranges.segments(reg), point).filter(|own| own.end > Point::early(block.start));
                 let class = last_before(&self.class(program.find(reg)).segments, point);
@@ -193,7 +196,8 @@ impl Classes {
     }
 }
 
-/// Whether an instruction only puts a value into a register: a copy or a constant that is not merged or deleted.
+/// Whether an instruction only puts a value into a register: it is a copy or a constant, and was neither merged nor
+/// deleted.
 fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
     match program.fate(inst) {
         Fate::Keep => program.as_copy(inst).is_some() || program.function.role(inst) == Role::Constant,
@@ -202,8 +206,8 @@ fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
     }
 }
 
-/// Whether the value of a definition's segment is never read. A segment of one point may still be read after the
-/// block's end.
+/// Whether the value that a segment's definition writes is never read. A segment of one point at the end of a block may
+/// still be read in a successor.
 fn is_dead(function: &Function, ranges: &LiveRanges, reg: VReg, segment: &Segment) -> bool {
     if segment.end != segment.start.next() {
         return false;

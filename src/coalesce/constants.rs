@@ -1,9 +1,9 @@
 //! Copies of constants become constants.
 //!
-//! LLVM marks no NVPTX `mov` of an immediate or symbol as rematerialisable. So a constant that is an input of several
-//! PHIs ends as one definition and a copy for each PHI. This is the largest class of moves that stock LLVM leaves. A
-//! copy that is replaced by its constant costs the same `mov`, frees the constant's register, and often removes its
-//! definition as well.
+//! LLVM marks no NVPTX `mov` of an immediate or symbol as rematerialisable. So if a constant is an input of several
+//! PHIs, stock LLVM leaves one definition of the constant and a copy for each PHI. This is the largest class of moves
+//! in stock code. If a copy is replaced by its constant, the replacement costs the same `mov`, frees the constant's
+//! register, and often makes the constant's definition needless.
 
 use super::program::Program;
 use super::values::Values;
@@ -11,10 +11,11 @@ use super::worklist::RefusedCopy;
 use crate::analysis::{LiveRanges, Point};
 use crate::function::{Inst, VReg};
 
-/// Replaces the copies of each constant that only copies read. The constant's own definition is then removed.
+/// Replaces the copies of each constant that is read only by copies, and removes the constant's own definition.
 ///
-/// If a register takes a constant from two places, the copies are left to merging, because one definition may serve
-/// both. The exception is a constant with so many copies that merging would take too long.
+/// If a register takes a constant from two copies, all copies of the constant are left to merging, because one
+/// definition may serve both. The exception is a constant with so many copies that merging would take too long. Returns
+/// whether any copy was replaced.
 pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool {
     if !program.options.remat_constants {
         return false;
@@ -43,7 +44,7 @@ pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool 
     replaced
 }
 
-/// Replaces refused copies whose source holds a constant at the copy. Returns whether any was replaced.
+/// Replaces refused copies whose source holds a constant at the copy. Returns whether any copy was replaced.
 pub(super) fn replace_refused(
     program: &mut Program<'_>,
     ranges: &LiveRanges,
@@ -72,7 +73,8 @@ pub(super) fn replace_refused(
     replaced
 }
 
-/// Returns the only instruction that writes a register, if it is a constant, and the constant's definition in the view.
+/// Returns the only instruction that writes a register, and the definition in the view whose constant it writes. `None`
+/// if there is no such instruction, or if it writes no constant.
 fn definition(program: &Program<'_>, reg: VReg) -> Option<(Inst, Inst)> {
     let def = program.single_definition(reg)?;
     Some((def, program.constant_definition(def)?))

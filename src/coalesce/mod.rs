@@ -1,16 +1,16 @@
-//! The copy coalescer: merges the two sides of copies that need not be two registers.
+//! The copy coalescer: merges the two sides of a copy if they can share a register.
 //!
-//! It follows the structure of NVIDIA's NVPTX coalescer: candidates, block-local copies before global ones, and a
-//! worklist with a second heap for refused copies, which are retried until nothing changes. It has three additions. Two
-//! live ranges interfere only where they hold different *values* (Budimlić et al. 2002, Boissinot et al. 2009). A copy
-//! of a constant becomes the constant. The order of merges follows block frequencies.
+//! It follows the structure of NVIDIA's NVPTX coalescer. Candidates are collected, and block-local copies come before
+//! global copies. A worklist has a second heap for refused copies, which are retried until nothing changes. This
+//! coalescer has three additions. Two live ranges interfere only where they hold different *values* (Budimlić et al.
+//! 2002, Boissinot et al. 2009). A copy of a constant becomes the constant. The order of merges follows block
+//! frequencies.
 //!
 //! PTX has no register file, so the aim is the fewest moves, not the lowest pressure. Classes are disjoint in PTX, so
 //! only registers of one class are merged. 128-bit registers are left to LLVM.
 //!
-//! The phases of a round, each in a file of this folder: [`wide_pairs`] (first round), [`candidates`], live ranges
-//! (`analysis`), [`values`], [`worklist`] over [`classes`], and [`constants`]. After the last round, [`rewrite`] turns
-//! the decisions into edits.
+//! The phases are [`wide_pairs`], and then in each round [`candidates`], live ranges (`analysis`), [`values`],
+//! [`worklist`] over [`classes`], and [`constants`]. After the last round, [`rewrite`] turns the decisions into edits.
 
 mod candidates;
 mod census;
@@ -40,7 +40,8 @@ use classes::Classes;
 use program::Program;
 use values::Values;
 
-/// Rounds terminate, because each must delete or shorten something. The limit bounds compile time.
+/// Most rounds, to bound the compile time. Even without this limit, rounds terminate, because each round except the
+/// last must delete or shorten something.
 const MAX_ROUNDS: usize = 8;
 
 /// Result of the coalescer for a function.
@@ -72,7 +73,8 @@ pub fn coalesce(function: &Function, classification: &Classification, options: &
     outcome
 }
 
-/// Runs rounds over the remaining copies, until a round deletes and shortens nothing.
+/// Runs rounds over the remaining copies, until a round deletes and shortens nothing, or the limit of rounds is
+/// reached.
 fn run_rounds(program: &mut Program<'_>) {
     let function = program.function;
     let start = Instant::now();

@@ -1,7 +1,7 @@
-//! The function after the merges and deletions so far.
+//! The function with the merges and deletions so far.
 //!
-//! Edits are not applied between rounds: registers are looked up through a union-find structure, and each instruction
-//! has a fate. Instruction numbers and program points stay those of the view.
+//! Edits are not applied between rounds. Instead, registers are looked up through a union-find structure, and each
+//! instruction has a fate. Instruction numbers and program points stay those of the view.
 
 use std::cell::RefCell;
 
@@ -17,29 +17,30 @@ use crate::target::Classification;
 pub(crate) enum Fate {
     /// The instruction stays.
     Keep,
-    /// The instruction is removed, and the register holds its result without it: a merged copy, or a constant that the
-    /// register already holds.
+    /// The instruction is removed, because its register already holds the result: it is a merged copy, or writes a
+    /// constant that the register already holds.
     Delete,
     /// The instruction is removed, because its result is never read.
     Dead,
     /// The copy becomes a clone of this constant's definition.
     Constant(Inst),
-    /// The debug value's register no longer holds the variable: the variable has this value, or is unknown.
+    /// The debug value's register no longer holds its variable. The variable now has this value, or is unknown.
     Variable(Value),
 }
 
-/// Number of writes and reads of a register, except in debug values. Counts are those of the view, and merges do not
-/// update them.
+/// Number of writes and reads of a root, except in debug values. A merge adds the counts of both roots, and the removal
+/// of an instruction subtracts its operands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {
     pub(crate) defs: u32,
     pub(crate) uses: u32,
-    /// An instruction that writes it. If `defs` is 1, it is the only one, unless it has been deleted.
+    /// An instruction that writes the root. If `defs` is 1, it is the only one, unless it is deleted.
     pub(crate) def: u32,
     lost: DeadValue,
 }
 
-/// Value of definitions that were removed because they were never read: debug values may still describe it.
+/// Value of the definitions of a root that were removed because they were never read. Debug values may still describe
+/// this value.
 #[derive(Clone, Copy, Debug, Default)]
 enum DeadValue {
     #[default]
@@ -66,7 +67,7 @@ pub(crate) struct Program<'a> {
     pub(crate) classification: &'a Classification,
     pub(crate) options: &'a Config,
     pub(crate) report: Report,
-    /// Copies of the view, in layout order.
+    /// Copies of the view, in layout order, including those that are no longer copies.
     copies: Vec<(Block, Inst)>,
     counts: IndexVec<VReg, Count>,
     fates: IndexVec<Inst, Fate>,
@@ -119,8 +120,8 @@ impl<'a> Program<'a> {
         self.merged.borrow_mut().find(reg)
     }
 
-    /// Returns the current register of an operand. `None` if the instruction is deleted, if nothing is read, or if a
-    /// replaced copy no longer reads its source.
+    /// Returns the current register of an operand. `None` if the operand is no register, if the instruction is removed,
+    /// or if the operand is the source of a copy that became a constant.
     pub(crate) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
         let reg = operand.reg()?;
         match self.fates[inst] {
@@ -130,7 +131,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Merges two roots. The lower register remains, so that names do not depend on the order of merges.
+    /// Merges two roots. The register with the lower number stays the root, so that names do not depend on the order of
+    /// merges.
     pub(crate) fn merge(&mut self, a: VReg, b: VReg) -> VReg {
         let (into, from) = if a < b { (a, b) } else { (b, a) };
         self.merged.borrow_mut().unite(into, from);
@@ -156,12 +158,12 @@ impl<'a> Program<'a> {
         self.counts[reg]
     }
 
-    /// Returns the only instruction that writes a root. `None` if there are several, if there is none, or if the
-    /// instruction is unknown.
+    /// Returns the only instruction that writes a root. `None` if there is no such instruction, if there are several,
+    /// or if the recorded instruction is deleted.
     pub(crate) fn single_definition(&self, reg: VReg) -> Option<Inst> {
         let count = self.counts[reg];
         let def = Inst::new(count.def as usize);
-        // If there were several definitions, the recorded one may have been removed.
+        // The recorded definition may be deleted if there were several.
         (count.defs == 1 && !self.is_deleted(def)).then_some(def)
     }
 
@@ -175,13 +177,13 @@ impl<'a> Program<'a> {
         matches!(self.fates[inst], Fate::Delete | Fate::Dead)
     }
 
-    /// Deletes an instruction whose register holds its result without it.
+    /// Deletes an instruction whose register already holds its result.
     pub(crate) fn delete(&mut self, inst: Inst) {
         self.remove(inst, Fate::Delete, DeadValue::Nothing);
     }
 
-    /// Deletes an instruction whose result is never read. `constant` is the instruction of the view that defines its
-    /// constant, if it has one.
+    /// Deletes an instruction whose result is never read. If the instruction writes a constant, `constant` is the
+    /// instruction of the view that defines this constant.
     pub(crate) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
         self.remove(inst, Fate::Dead, constant.map_or(DeadValue::Unknown, DeadValue::Constant));
     }
@@ -215,7 +217,8 @@ impl<'a> Program<'a> {
         self.report.rematerialised.push((copy, of));
     }
 
-    /// Returns the value for debug values of a register that is no longer written. `None` if an instruction writes it.
+    /// Returns the value that debug values show for a register that is no longer written. `None` if an instruction
+    /// still writes the register.
     pub(crate) fn lost_value(&self, reg: VReg) -> Option<Value> {
         let count = self.counts[self.find(reg)];
         if count.defs != 0 {
@@ -228,7 +231,8 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// Sets the value of a debug value. The variable is unknown if numbers do not fit into a debug value of this kind.
+    /// Sets the value that a debug value shows. The variable becomes unknown if the value cannot be described in a
+    /// debug value of this kind.
     pub(crate) fn set_variable(&mut self, inst: Inst, value: Value) {
         self.fates[inst] = Fate::Variable(self.function.describable(inst, value));
     }
@@ -243,8 +247,8 @@ impl<'a> Program<'a> {
         if self.function.class(dst).is_left_to_llvm() {
             return None;
         }
-        // An instruction with more than two operands (for example an implicit register) is more than a copy. A read of
-        // an undefined value copies nothing.
+        // An instruction with more operands, for example an implicit register, does more than copy. A read of an
+        // undefined value copies nothing.
         if self.function.operands(inst).len() != 2 || self.function.operands(inst)[1].use_reg().is_none() {
             return None;
         }
@@ -260,7 +264,8 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// Returns the definition that makes an instruction a constant: itself, or the definition that replaced the copy.
+    /// Returns the definition of the constant that an instruction writes: the instruction itself, or the definition of
+    /// which the copy became a clone. `None` if the instruction writes no constant.
     pub(crate) fn constant_definition(&self, inst: Inst) -> Option<Inst> {
         match self.fates[inst] {
             Fate::Constant(of) => Some(of),

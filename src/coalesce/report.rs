@@ -10,7 +10,7 @@ use crate::stats::CopyRefusal;
 pub struct Report {
     /// Number of merges of two registers.
     pub merges: usize,
-    /// Copies that became constants, each with an instruction of the view that defines the constant.
+    /// Copies that became constants. Each comes with an instruction of the view that defines the constant.
     pub rematerialised: Vec<(Inst, Inst)>,
     /// Copies, packs and unpacks that were removed, in layout order.
     pub removed: Vec<Inst>,

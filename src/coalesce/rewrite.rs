@@ -38,7 +38,7 @@ pub(crate) fn outcome(mut program: Program<'_>) -> Outcome {
     Outcome { edits, report }
 }
 
-/// Makes debug values of registers that are no longer written describe the value that these would hold.
+/// Updates debug values of registers that are no longer written. They show the value that the register would hold.
 fn settle_lost_registers(program: &mut Program<'_>) {
     let function = program.function;
     for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
@@ -51,7 +51,7 @@ fn settle_lost_registers(program: &mut Program<'_>) {
     }
 }
 
-/// Whether a copy writes the register that it reads, because its two sides were merged through other copies.
+/// Whether both sides of a copy are in one register, because other merges put them there.
 fn is_identity(program: &Program<'_>, inst: Inst) -> bool {
     let function = program.function;
     function.role(inst) == Role::Copy

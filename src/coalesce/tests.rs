@@ -1,4 +1,4 @@
-//! What the coalescer must and must not do, on the smallest functions that show it.
+//! Required and forbidden merges of the coalescer, on the smallest functions that show each rule.
 
 use super::coalesce;
 use crate::check::check;
@@ -19,7 +19,7 @@ fn function(blocks: &str) -> Function {
     view(HEAD, blocks)
 }
 
-/// Returns the remaining body, after the checker has proved it, and the reasons for remaining copies.
+/// Returns the body after coalescing, which the checker has proved, and the reasons for the remaining copies.
 fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<CopyRefusal>) {
     let function = function(blocks);
     let outcome = coalesce(&function, &Classification::by_name(function.opcodes()), config);
@@ -43,7 +43,7 @@ const LOAD_AND_STORE: &str = "bb0: frequency 1.0 depth 0
   %2 = MOV_B32_r %1
   STORE %2, %0 :: write";
 
-/// A chain of copies becomes its first register, for every kind of move.
+/// All registers of a chain of copies become the first register of the chain. This holds for every kind of move.
 #[test]
 fn chains_become_one_register() {
     let (body, refused) = coalesced(LOAD_AND_STORE);
@@ -70,7 +70,7 @@ bb2: frequency 1.0 depth 0",
     assert_eq!(refused.len(), 3);
 }
 
-/// A copy remains if its value is read after its register's next value is written.
+/// A copy remains if its value is read after the source has its next value.
 #[test]
 fn lost_copies_are_not_lost() {
     let (body, _) = coalesced(
@@ -85,8 +85,8 @@ bb2: frequency 1.0 depth 0
     assert_eq!(count(&body, "COPY"), 1, "{body}");
 }
 
-/// Of two copies that exclude each other, the one in the more frequent block is removed; between equals, the one with
-/// the lower register number.
+/// Of two copies that exclude each other, the copy in the more frequent block is removed. If both are equally frequent,
+/// the copy with the lower register number is removed.
 #[test]
 fn priority_decides_which_copy_goes() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -109,7 +109,8 @@ bb3: frequency 1.0 depth 0
     assert!(left_in(&body).is_some());
 }
 
-/// A constant that is an input of two registers is written to each, and its own register is removed.
+/// A constant that is an input of two registers is written to each register, and the constant's own register is
+/// removed.
 #[test]
 fn constants_are_put_where_they_are_copied() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -128,8 +129,8 @@ bb2: frequency 1.0 depth 0
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (1, 1), "{body}");
 }
 
-/// A constant that one register takes from two places keeps its one definition: two definitions would be an additional
-/// move.
+/// If a register takes a constant from two copies, the constant keeps its one definition: two definitions would be one
+/// move more.
 #[test]
 fn a_constant_taken_twice_is_defined_once() {
     let (body, _) = coalesced(
@@ -145,7 +146,8 @@ bb3: frequency 1.0 depth 0
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 1), "{body}");
 }
 
-/// A copy becomes a constant if its source holds one there, even if other definitions also write the source.
+/// A copy becomes a constant if its source holds the constant at the copy, even if other definitions also write the
+/// source.
 #[test]
 fn the_value_counts_and_not_the_register() {
     let (body, _) = coalesced(
@@ -160,7 +162,7 @@ fn the_value_counts_and_not_the_register() {
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 2), "{body}");
 }
 
-/// Of two definitions by one constant in a merged register, the second has no effect and is removed.
+/// If a merged register has two definitions by one constant, the second has no effect and is removed.
 #[test]
 fn a_register_that_holds_the_constant_is_not_told_again() {
     let (body, _) = coalesced(
@@ -176,7 +178,7 @@ fn a_register_that_holds_the_constant_is_not_told_again() {
     assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 1), "{body}");
 }
 
-/// A pair that is packed and unpacked again is the same pair.
+/// If a pair is packed and unpacked again, the results are the registers of the pair.
 #[test]
 fn round_trips_of_pairs_vanish() {
     let (body, _) = coalesced(
@@ -207,7 +209,7 @@ fn a_changed_part_is_not_forwarded() {
     assert_eq!(count(&body, "I64toV2I32"), 1, "{body}");
 }
 
-/// Both halves of a pair, packed in order, are the same pair; in another order they are not.
+/// A pair that is unpacked and packed again in the same order is the same pair. In another order, it is not.
 #[test]
 fn the_parts_in_order_are_the_whole() {
     let (body, _) = coalesced(
@@ -222,7 +224,7 @@ fn the_parts_in_order_are_the_whole() {
     assert!(body.contains("STORE %12, %14"), "{body}");
 }
 
-/// The address of a slot keeps its one definition, even without interference.
+/// The address of a slot keeps its one definition, even if a merge would cause no interference.
 #[test]
 fn frame_addresses_keep_one_definition() {
     let (body, refused) = coalesced(
@@ -253,8 +255,8 @@ fn quads_are_left_alone() {
     assert_eq!(count(&body, "COPY"), 1, "{body}");
 }
 
-/// A debug value stays if the merged register still holds its variable. Its variable is unknown if the register may
-/// not.
+/// A debug value stays if the merged register still holds its variable. If the register may hold another value, the
+/// variable becomes unknown.
 #[test]
 fn debug_values_stay_true() {
     let (body, _) = coalesced(
@@ -288,9 +290,9 @@ bb1: frequency 1.0 depth 0
     assert_eq!(count(&body, "DBG_VALUE %0"), 1, "{body}");
 }
 
-/// If the register of a variable is removed because it held a constant, the variable becomes the constant: if the
-/// constant's definition is removed, and if the merged register holds another value by then. A debug value that
-/// describes an address becomes unknown.
+/// The register of a variable may be removed because it held a constant. The variable then becomes the constant. This
+/// holds if the constant's definition is removed, and also if the merged register holds another value at the debug
+/// value. A debug value that describes an address becomes unknown.
 #[test]
 fn debug_values_of_constants_become_the_constant() {
     let (body, _) = coalesced(
@@ -308,7 +310,7 @@ fn debug_values_of_constants_become_the_constant() {
     assert_eq!((count(&body, "DBG_VALUE 7, "), count(&body, "DBG_VALUE $noreg, 0")), (1, 1), "{body}");
 }
 
-/// Limits are respected: of three removable copies, as many are removed as the limit allows.
+/// Limits are respected: of three removable copies, only as many are removed as the limit allows.
 #[test]
 fn limits_bound_the_work() {
     for (config, left) in [

@@ -1,4 +1,4 @@
-//! Output of the option `trace` on the coalescer's decisions.
+//! Output of the option `trace`, which shows the coalescer's decisions.
 
 use std::fmt::Write as _;
 

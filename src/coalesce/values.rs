@@ -1,10 +1,10 @@
 //! Value numbers that hold the same bits.
 //!
 //! The definition of a copy holds the value of its source, and two definitions by the same constant hold the same
-//! value. The *root* of a value is the value at the end of its chain of copies. Two ranges that are live at one point
-//! with the same root hold the same bits there. The reason is that a value is live into a block as itself only if its
-//! definition strictly dominates the block (`analysis::LiveRanges`). So neither value can be from an earlier iteration
-//! of a loop than the other.
+//! value. The *root* of a value is the value at the end of its chain of copies. If two ranges are live at one point
+//! with the same root, they hold the same bits there. The reason is that a value is live into a block as itself only if
+//! its definition strictly dominates the block (`analysis::LiveRanges`). So neither value can come from an earlier
+//! iteration of a loop than the other.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl Values {
                 this.roots[defined] = read;
             }
         }
-        // Chains of copies run against dominance, so they terminate.
+        // A chain of copies leads from a definition to a definition that dominates it, so it terminates.
         for value in (0..len).map(ValueNumber::new) {
             let mut root = value;
             while this.roots[root] != root {
@@ -56,7 +56,7 @@ impl Values {
         self.roots[value]
     }
 
-    /// Returns the definition of the constant that a value originates from.
+    /// Returns the definition of the constant that a value originates from, if it originates from a constant.
     pub(super) fn constant(&self, value: ValueNumber) -> Option<Inst> {
         self.constants[self.roots[value]]
     }
@@ -71,7 +71,8 @@ impl Values {
         }
     }
 
-    /// Gives equal constants one root: that of the first. The map is only looked up, never iterated.
+    /// Gives equal constants one root, which is the root of the first of them. The map is only looked up, never
+    /// iterated.
     fn unite_equal_constants(&mut self, program: &Program<'_>) {
         let function = program.function;
         let mut first: HashMap<(Opcode, Value), ValueNumber> = HashMap::new();

@@ -1,14 +1,15 @@
 //! Packs and unpacks that undo each other.
 //!
 //! PTX has no sub-registers: `mov.b64 %rd, {%r1, %r2}` and its inverse are real moves. An unpack of a pack returns the
-//! packed registers. A pack of all parts of one register, in order, returns the register. Both hold only for registers
-//! with one definition each, whose value never changes after it. Other registers are unchanged.
+//! packed registers. A pack of all parts of one register, in order, returns the register. Both rules hold only for
+//! registers with one definition each, whose value does not change after this definition. Other registers are
+//! unchanged.
 
 use super::program::{Fate, Program};
 use crate::function::{Inst, Role, VReg};
 
-/// Replaces the results of unpacks and half extracts by the parts of packs, and packs of all parts of a register by the
-/// register.
+/// Replaces the results of unpacks and of extracts by the parts of the pack. Replaces the result of a pack of all parts
+/// of a register by this register.
 pub(crate) fn forward(program: &mut Program<'_>) {
     for inst in program.function.insts() {
         match program.function.role(inst) {
@@ -83,8 +84,8 @@ fn split(program: &Program<'_>, inst: Inst) -> (Vec<Option<VReg>>, Vec<Option<VR
     )
 }
 
-/// Returns two registers of one class, resolved, if they have one definition each, so that the second's value never
-/// changes after it.
+/// Returns the two registers if they have the same class and one definition each. The value of the second register then
+/// never changes after its definition.
 fn mergeable(program: &Program<'_>, a: VReg, b: VReg) -> Option<(VReg, VReg)> {
     let single = |reg| program.single_definition(reg).is_some();
     (a != b && program.function.class(a) == program.function.class(b) && single(a) && single(b)).then_some((a, b))
@@ -94,7 +95,7 @@ fn remove(program: &mut Program<'_>, inst: Inst, pairs: &[(VReg, VReg)]) {
     program.delete(inst);
     program.report.removed.push(inst);
     for &(a, b) in pairs {
-        // Two parts may be one register: then the second pair is already merged.
+        // Two parts may be the same register. If so, the second pair may already be merged.
         let (a, b) = (program.find(a), program.find(b));
         if a != b {
             program.merge(a, b);

@@ -1,7 +1,7 @@
-//! The worklist: candidates by priority, and a second heap for refused ones.
+//! The worklist: candidates by priority, and a second heap for refused candidates.
 //!
-//! The two heaps swap roles until a whole pass merges nothing, as in NVIDIA's coalescer. A merge can allow a copy that
-//! was refused before, for example because a limit no longer applies or a definition is removed.
+//! The two heaps swap roles until a whole pass merges nothing, as in NVIDIA's coalescer. A merge can make it possible
+//! to merge a copy that was refused before. For example, a limit may no longer apply, or a definition may be removed.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use crate::config::Priority;
 use crate::function::Inst;
 use crate::stats::CopyRefusal;
 
-/// A candidate in the heap; the greatest comes first.
+/// A candidate in the heap; the greatest candidate comes first.
 #[derive(Debug)]
 struct Entry {
     candidate: Candidate,
@@ -58,7 +58,7 @@ pub(super) struct RefusedCopy {
     pub(super) reason: CopyRefusal,
 }
 
-/// Merges copies as far as possible and returns the remaining ones, in layout order.
+/// Merges as many copies as possible. Returns the remaining copies, in layout order.
 pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<RefusedCopy> {
     let by = program.options.priority;
     let mut heap: BinaryHeap<Entry> = candidates
@@ -96,7 +96,7 @@ pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates
     left
 }
 
-/// Returns the refused copies that still remain, with the reasons.
+/// Returns the refused copies that are still copies, with the reasons.
 pub(super) fn standing(program: &Program<'_>, refused: &[RefusedCopy]) -> Vec<(Inst, CopyRefusal)> {
     refused
         .iter()

@@ -1,8 +1,8 @@
-//! Yardsticks that no compilation runs: the distance of the engines and the coalescer from the optimum.
+//! Yardsticks that no compilation runs. They measure how far the engines and the coalescer are from the optimum.
 //!
-//! * `exact_allocation`: the cheapest allocation of a small problem, and a lower bound for larger ones, for tests only.
-//!   Its entry is `exact_allocation::Solver`.
-//! * [`coalescing_optimum`]: a lower bound of the copies that any coalescer must leave. Its entry is
+//! * `exact_allocation`: the cheapest allocation of a small problem, and a lower bound for larger problems, for tests
+//!   only. Its entry is `exact_allocation::Solver`.
+//! * [`coalescing_optimum`]: a lower bound on the number of copies that any coalescer must leave. Its entry is
 //!   [`coalescing_optimum::optimum`].
 
 pub mod coalescing_optimum;

@@ -1,9 +1,10 @@
 //! A linear scan: registers take colours in the order in which they are first occupied.
 //!
-//! Poletto and Sarkar, "Linear scan register allocation" (TOPLAS 1999), with holes as in Wimmer and Mössenböck,
-//! "Optimized interval splitting in a linear scan register allocator" (VEE 2005). A register takes the first colour
-//! that is free and stays free until the register ends: no register that has a hole at this point may take it again
-//! before. Live ranges without holes need as few colours as there are registers live at one point.
+//! The scan follows Poletto and Sarkar, "Linear scan register allocation" (TOPLAS 1999), with holes as in Wimmer and
+//! Mössenböck, "Optimized interval splitting in a linear scan register allocator" (VEE 2005). A register takes the
+//! first colour that is free and stays free until the register ends. Another register that has a hole at this point
+//! must not need the colour again before then. If live ranges have no holes, the number of colours is the most
+//! registers that are live at one point.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +13,7 @@ use super::ranges::Ranges;
 use crate::analysis::{IntervalTree, Point, Segment};
 use crate::function::VReg;
 
-/// Computes a colour for each of `members`, from 0, such that no two registers with one colour are occupied at one
+/// Computes a colour for each of `members`, counted from 0. Two registers with one colour are never occupied at one
 /// point.
 pub(super) fn colour(ranges: &Ranges, members: &[VReg]) -> Vec<u32> {
     let mut starts: Vec<(Segment, usize)> = Vec::with_capacity(members.len());
@@ -43,12 +44,12 @@ struct Palette {
     free: Vec<u64>,
     /// Ends of the colours in use.
     until: BinaryHeap<Reverse<(Point, u32)>>,
-    /// By colour: the segments in which its registers are occupied again after a hole.
+    /// By colour: the segments in which one of its registers is occupied again after a hole.
     again: Vec<IntervalTree<()>>,
 }
 
 impl Palette {
-    /// Frees the colours whose registers have ended at a point.
+    /// Frees the colours of registers that have ended at a point or before it.
     fn release(&mut self, now: Point) {
         while let Some(&Reverse((end, colour))) = self.until.peek()
             && end <= now
@@ -58,8 +59,8 @@ impl Palette {
         }
     }
 
-    /// Returns the first colour that is free for all of a live range that starts at this point; a new colour if there
-    /// is none.
+    /// Returns the first colour that is free during all of a live range that starts at this point. If there is none,
+    /// returns a new colour.
     fn choose(&mut self, range: &[Segment]) -> u32 {
         let colour = self.first_free(range).unwrap_or_else(|| {
             let new = self.again.len() as u32;

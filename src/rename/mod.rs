@@ -1,17 +1,19 @@
-//! Renaming: as few register names as values are live at once.
+//! Renaming: uses only as many register names as values are live at once.
 //!
-//! The number of registers in PTX is unlimited, and LLVM declares one for each virtual register that is left in the
-//! end; readers and parsers have to read all of them. So the registers of each PTX class are coloured by themselves,
-//! without a register limit, without alignment, and without spilling. The fewest colours are the most registers that
-//! are live at one point. By default, renaming changes only registers whose names seldom affect ptxas: see [`ranges`].
+//! The number of registers in PTX is unlimited, and LLVM declares one register for each virtual register that is left
+//! at the end. Readers and parsers have to read all of these declarations. So the registers of each PTX class are
+//! coloured by themselves, without a register limit, without alignment, and without spilling. At least as many colours
+//! are needed as registers are live at one point. By default, renaming changes only registers whose names seldom affect
+//! ptxas: see [`ranges`].
 //!
-//! Renaming is no allocation. Colours do not describe the hardware's registers, which are a separate problem, and no
-//! data passes from one to the other.
+//! Renaming is no allocation. Its colours do not stand for hardware registers. Allocation is a separate problem, and
+//! neither passes data to the other.
 //!
-//! In the order of the files:
-//! * [`ranges`]: where each register is occupied, and which registers may share their names;
-//! * [`colouring`]: a linear scan over the segments gives each register the first colour that is free for all of it;
-//! * [`numbering`]: new registers, in the order in which LLVM numbers them, so that the most frequent have short names.
+//! The files, in order:
+//! * [`ranges`]: the segments in which each register is occupied, and the registers that may share names;
+//! * [`colouring`]: a linear scan over the segments gives each register the first colour that is free during all of its
+//!   segments;
+//! * [`numbering`]: new registers, in the order in which LLVM numbers them, so that the most frequent names are short.
 
 mod colouring;
 mod numbering;
@@ -27,7 +29,7 @@ use ranges::Ranges;
 pub struct Outcome {
     /// The changes.
     pub edits: EditList,
-    /// Number of registers that occurred before.
+    /// Number of registers that occur in the given function.
     pub before: usize,
     /// Number of registers that occur afterwards.
     pub after: usize,
@@ -35,9 +37,9 @@ pub struct Outcome {
 
 /// Gives the registers of a function as few names as their live ranges need. The function must have left SSA form.
 ///
-/// Registers whose names often affect ptxas share them only if `all` is set. Some registers always keep their names:
-/// registers of 128 bits, registers without a class, and registers of debug values. O(n log n) in the segments of live
-/// ranges, if few live ranges have holes.
+/// Registers whose names often affect ptxas share their names only if `all` is set. Registers of debug values and of
+/// asynchronous instructions never share a name, but may get another number. Registers of 128 bits and registers
+/// without a class do not change. O(n log n) in the segments of live ranges, if few live ranges have holes.
 pub fn rename(function: &Function, all: bool) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };

@@ -1,11 +1,11 @@
-//! Register names: LLVM numbers the registers of a class in the order of their creation.
+//! Register names. LLVM numbers the registers of a class in the order in which they are created.
 
 use std::cmp::Reverse;
 
 use super::ranges::Ranges;
 use crate::function::{Edit, EditList, RegClass, VReg};
 
-/// Returns the registers of each colour.
+/// Returns the registers of each colour, in the order of colours.
 pub(super) fn names(members: &[VReg], colours: &[u32]) -> Vec<Vec<VReg>> {
     let mut names: Vec<Vec<VReg>> = Vec::new();
     for (&register, &colour) in members.iter().zip(colours) {
@@ -17,11 +17,11 @@ pub(super) fn names(members: &[VReg], colours: &[u32]) -> Vec<Vec<VReg>> {
     names
 }
 
-/// Gives each group of registers one name. The most frequent groups get the lowest numbers, which have the fewest
-/// digits.
+/// Gives each group of registers one name. The groups with the most occurrences get the lowest numbers, which have the
+/// fewest digits.
 ///
-/// Each group gets a new register, because numbers follow the order of creation. If that order and these groups are the
-/// existing ones, nothing changes.
+/// Numbers follow the order of creation, so each group gets a new register. If each register is a group by itself and
+/// the order would stay the same, nothing changes.
 pub(super) fn number(ranges: &Ranges, mut names: Vec<Vec<VReg>>, class: RegClass, edits: &mut EditList) {
     let occurrences = |name: &Vec<VReg>| name.iter().map(|&reg| ranges.num_occurrences(reg)).sum::<usize>();
     names.sort_by_cached_key(|name| (Reverse(occurrences(name)), name[0]));

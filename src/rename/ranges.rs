@@ -15,9 +15,10 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Computes the live ranges. An output of inline assembly is occupied from the point at which the assembly reads,
-    /// because the assembly may have several instructions. Authors who used a compiler that never lets an output share
-    /// an input's register have left out the `&` that marks such outputs.
+    /// Computes the live ranges. An output of inline assembly is occupied from the point at which the assembly reads
+    /// its inputs. Assembly with several instructions may write an output before it reads all inputs. Such outputs
+    /// should be marked with `&`, but authors may have left out this mark if their compiler never lets an output share
+    /// an input's register.
     pub(super) fn new(function: &Function) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
@@ -45,14 +46,15 @@ impl Ranges {
     }
 
     /// Whether a register may share its name. A register of a debug value may not: a debugger would show the variable
-    /// with the value of the next register of that name.
+    /// with the value of the next register of the same name.
     ///
-    /// A shared name has several definitions. If such a name is live across blocks, or is an operand of a matrix
-    /// instruction or of inline assembly, ptxas decides otherwise than for separate registers with one definition each,
-    /// and adds moves. Other shared names seldom affect ptxas. `anyhow` permits all of them.
+    /// A shared name has several definitions. Some shared names make ptxas decide otherwise than for separate registers
+    /// with one definition each, and add moves. These are names that are live across blocks, and operands of a matrix
+    /// instruction or of inline assembly. Other shared names seldom affect ptxas. If `anyhow` is set, the names that
+    /// affect ptxas are also shared.
     ///
-    /// An asynchronous instruction uses its registers until another instruction waits for it: no other instruction may
-    /// write them before.
+    /// The exception is an asynchronous instruction. It uses its registers until another instruction waits for it, so
+    /// no other instruction may write them before that.
     pub(super) fn may_share(&self, function: &Function, reg: VReg, anyhow: bool) -> bool {
         let is_observed = !self.occurrences.debug_uses(reg).is_empty();
         let is_live_across_blocks = !self.live.live_ins(reg).is_empty();
@@ -67,7 +69,7 @@ impl Ranges {
         self.occurrences.of(reg).len()
     }
 
-    /// Returns the segments of a register; empty if its value is never read and it is never written.
+    /// Returns the segments of a register; empty if no value of the register is read and none is written.
     pub(super) fn segments(&self, reg: VReg) -> &[Segment] {
         self.segments.of(reg)
     }
@@ -78,8 +80,9 @@ impl Ranges {
     }
 }
 
-/// Whether an instruction restricts the names of its operands. Inline assembly without side effects does, too: it may
-/// write a register under a predicate, in parts. Then the previous value of the name seems to be needed still.
+/// Whether an instruction restricts the names of its operands. This includes inline assembly without side effects,
+/// because it may write only a part of a register, or write it under a predicate. The previous value of the name then
+/// seems to be still needed.
 fn binds(function: &Function, inst: Inst) -> bool {
     let effects = Effects::CONVERGENT | Effects::CALL_SEQUENCE | Effects::OPAQUE;
     function.effects(inst).intersects(effects) || is_assembly(function, inst)

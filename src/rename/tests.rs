@@ -1,4 +1,5 @@
-//! Small functions with a known number of names. In every test, the checker proves that the meaning stays the same.
+//! Small functions with a known number of names. In every test, the checker proves that the function's meaning stays
+//! the same.
 
 use super::rename;
 use crate::fuzzing::{edited, view};
@@ -6,7 +7,7 @@ use crate::fuzzing::{edited, view};
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode LOAD2\n\
     opcode STORE\nopcode BRA\nopcode INLINEASM\nregs %0 B32 B32 B32 B32 B32 B32 B64 B64 B1 B128 B128\n";
 
-/// Returns the number of registers that occur afterwards, and the function, after the checker has proved it.
+/// Returns the number of registers that occur in the renamed function, and this function. The checker has proved it.
 fn names(blocks: &str) -> (usize, String) {
     let function = view(HEAD, blocks);
     let outcome = rename(&function, true);
@@ -19,7 +20,8 @@ fn names(blocks: &str) -> (usize, String) {
     (outcome.after, renamed.to_string())
 }
 
-/// The last read of a register and a write by the same instruction may share a name.
+/// A register that an instruction reads for the last time may share its name with a register that the same instruction
+/// writes.
 #[test]
 fn a_chain_has_one_name() {
     let (after, body) = names(
@@ -63,7 +65,8 @@ fn holes_are_used_with_care() {
     assert_eq!(after, 2, "{body}");
 }
 
-/// Outputs of inline assembly share no register with its inputs, early clobber or not, unless they are tied.
+/// Outputs of inline assembly share no register with its inputs, whether they are early clobbers or not, unless they
+/// are tied.
 #[test]
 fn assembly_keeps_its_registers() {
     let (after, body) = names(
@@ -98,7 +101,8 @@ bb1: frequency 1.0 depth 0
     assert!(body.contains("DBG_VALUE %0, "), "{body}");
 }
 
-/// If as many registers are live as there are names, nothing is gained, and nothing is lost around a loop.
+/// If as many registers are live as there are names, the number of names stays the same, and no value is lost around a
+/// loop.
 #[test]
 fn a_loop_keeps_what_it_carries() {
     let (after, body) = names(
@@ -134,7 +138,7 @@ bb1: frequency 1.0 depth 0
     edited(&function, &outcome.edits);
 }
 
-/// The most frequent registers have the lowest numbers. If nothing is gained, nothing changes.
+/// The registers with the most occurrences have the lowest numbers. If renaming gains nothing, nothing changes.
 #[test]
 fn frequent_names_are_short() {
     let (_, body) = names(

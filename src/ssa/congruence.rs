@@ -1,8 +1,9 @@
-//! Congruent PHIs: PHIs of one block whose inputs hold the same value for each predecessor.
+//! Congruent PHIs: PHIs of one block whose inputs from each predecessor hold the same value.
 //!
-//! LLVM leaves such pairs when it promotes a variable in memory to registers, for example for an accumulator as last
-//! loaded and as last stored. All PHIs of a block are assumed equal until their inputs differ (Alpern, Wegman and
-//! Zadeck, "Detecting equality of variables in programs", POPL 1988). This finds equal values through loops.
+//! LLVM leaves such pairs when it promotes a variable in memory to registers. For example, the last loaded and the last
+//! stored value of an accumulator may be two PHIs. All PHIs of a block are assumed equal until their inputs differ
+//! (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs", POPL 1988). This also finds values that
+//! are equal around loops.
 
 use std::collections::HashMap;
 
@@ -11,21 +12,21 @@ use super::registers::{Register, constant_held, copied_from};
 use crate::function::{Block, Function, Opcode, RegClass, VReg, Value};
 use crate::index::IndexVec;
 
-/// Most refinements. If the partition is not stable by then, no PHIs count as equal: an unfinished partition claims too
-/// many equalities.
+/// Most refinements of the partition. If the partition is not stable by then, no PHIs count as equal, because an
+/// unstable partition claims too many equalities.
 const ROUNDS: usize = 8;
 
 /// Value of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum InputValue {
-    /// The value of the PHIs of a class.
+    /// The common value of the PHIs of a class.
     Class(u32),
     Constant(Opcode, Value),
     Register(VReg),
 }
 
-/// Returns for each register the first PHI result of `phis`, in their order, that always holds the same value; the
-/// register itself for all others. O(registers, and inputs of the PHIs a few times).
+/// Returns for each register the first of the PHI results in `phis` that always holds the same value. For a register
+/// without such a PHI, returns the register itself. O(registers, and inputs of the PHIs a few times).
 pub(super) fn congruent(
     function: &Function,
     phis: &[Phi],
@@ -33,7 +34,7 @@ pub(super) fn congruent(
 ) -> IndexVec<VReg, VReg> {
     let mut congruent: IndexVec<VReg, VReg> = function.regs().collect();
     if let Some(classes) = Classes::new(function, phis, registers).settle() {
-        // Only looked up, never iterated.
+        // The map is only looked up, never iterated.
         let mut first: HashMap<u32, VReg> = HashMap::new();
         for phi in phis {
             congruent[phi.result] = *first.entry(classes[phi.result]).or_insert(phi.result);
@@ -63,7 +64,7 @@ impl<'a> Classes<'a> {
         Self { function, phis, registers, classes, count: numbers.len() }
     }
 
-    /// Refines the classes until they are stable; `None` if that takes too many refinements.
+    /// Refines the classes until they are stable. `None` if this takes too many refinements.
     fn settle(mut self) -> Option<IndexVec<VReg, u32>> {
         for _ in 0..ROUNDS {
             let before = self.count;

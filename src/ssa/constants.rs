@@ -1,7 +1,9 @@
-//! Constants that only PHIs read: some keep their one definition, and the others are rematerialised at their reads.
+//! Constants that only PHIs read: some keep their definition, and the others are rematerialised at the places where
+//! PHIs read them.
 //!
-//! One register cannot be in several webs. So the web that takes a constant from the most places keeps it, if one
-//! definition may serve all of them. For the others, the constant is rematerialised.
+//! One register cannot be in several webs. If a web reads a constant at several places, one definition can serve them
+//! all. So the web that reads a constant at the most places keeps the constant's register, unless every web reads it at
+//! only one place. For the other webs, the constant is rematerialised.
 
 use super::phis::Phi;
 use crate::disjoint_sets::DisjointSets;
@@ -19,16 +21,16 @@ pub(super) struct Constant {
 /// Constants that PHIs read, by treatment.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Constants that another web keeps, or no web.
+    /// Constants that are rematerialised, because another web or no web keeps their register.
     pub(super) apart: Vec<Constant>,
-    /// Constants that are read at only one place and stay in their web.
+    /// Constants that are read at only one place. They stay in the web that reads them.
     pub(super) single: Vec<Constant>,
 }
 
-/// Chooses the treatment of each constant, and adds the constants that webs keep to their sets. O(n log n).
+/// Chooses the treatment of each constant. Adds a constant that a web keeps to the web's set. O(n log n).
 pub(super) fn share(mut taken: Vec<Constant>, sets: &mut DisjointSets<VReg>) -> Shared {
     taken.sort_unstable_by_key(|constant| (constant.reg, constant.phi.inst, constant.from));
-    // After a switch, a predecessor is listed once for each edge.
+    // If a predecessor ends with a switch, a PHI lists it once for each edge.
     taken.dedup();
     let mut shared = Shared::default();
     for of_one in taken.chunk_by(|a, b| a.reg == b.reg) {
@@ -50,7 +52,7 @@ pub(super) fn share(mut taken: Vec<Constant>, sets: &mut DisjointSets<VReg>) -> 
     shared
 }
 
-/// Returns the most frequent web of a list, if it occurs more than once; the lowest of several.
+/// Returns the web that occurs most often in a list; the lowest of several. `None` if no web occurs more than once.
 fn most_frequent(webs: &[VReg]) -> Option<VReg> {
     let mut sorted = webs.to_vec();
     sorted.sort_unstable();
@@ -62,7 +64,7 @@ fn most_frequent(webs: &[VReg]) -> Option<VReg> {
 mod tests {
     use super::*;
 
-    /// The most frequent web is found, the lowest of several, and no web that occurs only once.
+    /// The most frequent web is found, and the lowest of several. A web that occurs only once is not returned.
     #[test]
     fn frequent() {
         let of = |webs: &[u32]| most_frequent(&webs.iter().map(|&web| VReg(web)).collect::<Vec<_>>());

@@ -1,4 +1,5 @@
-//! Growth of the work with the function's size: functions with many cases, whose copies LLVM has to process, too.
+//! The work grows in proportion to the function's size, in this pass and in LLVM. The functions have switches with many
+//! cases.
 
 use std::fmt::Write as _;
 
@@ -11,8 +12,8 @@ use crate::fuzzing::edited;
 /// Number of variables of the loop.
 const VARIABLES: usize = 8;
 
-/// Creates a loop around a switch with the given number of cases. Each case sets all variables to values from outside
-/// the loop.
+/// Creates a loop around a switch with the given number of cases. Each case sets all variables to values that come from
+/// outside the loop.
 fn dispatch(cases: usize) -> Function {
     let mut text = String::from(
         "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode LOAD\nopcode STORE\nopcode BRX\nopcode GOTO\nregs %0",
@@ -47,7 +48,7 @@ fn dispatch(cases: usize) -> Function {
     Function::parse(&(text + "end\n")).expect("a function")
 }
 
-/// Returns the number of the edits' copies of each register.
+/// Returns for each register the number of its copies in the edits.
 fn copies(function: &Function, outcome: &Outcome) -> Vec<u64> {
     let mut copies = vec![0; function.num_regs()];
     for edit in outcome.edits.edits() {
@@ -60,7 +61,8 @@ fn copies(function: &Function, outcome: &Outcome) -> Vec<u64> {
     copies
 }
 
-/// Returns the work of LLVM's coalescer: for each copy, all uses of the copied register, including other copies.
+/// Returns the work of LLVM's coalescer. For each copy, it visits all uses of the copied register, including other
+/// copies.
 fn steps_of_llvm(function: &Function, outcome: &Outcome) -> u64 {
     let mut uses = vec![0; function.num_regs()];
     for operand in function.insts().flat_map(|inst| function.operands(inst)) {
@@ -71,7 +73,7 @@ fn steps_of_llvm(function: &Function, outcome: &Outcome) -> u64 {
     copies(function, outcome).iter().zip(uses).map(|(copies, uses)| copies * uses).sum()
 }
 
-/// Twice as many cases need at most about twice as many steps, here and in LLVM.
+/// A function with twice as many cases needs at most about twice as many steps, in this pass and in LLVM.
 #[test]
 fn steps_grow_with_the_cases() {
     let [small, large] = [1_000, 2_000].map(|cases| {
@@ -85,8 +87,8 @@ fn steps_grow_with_the_cases() {
     }
 }
 
-/// A register is copied up to the bound. Beyond the bound, it is not copied at all, and this is reported. The meaning
-/// stays the same in both cases.
+/// A register with at most the bound of copies is copied. If it would have more copies, it is not copied at all, and
+/// this is reported. The meaning stays the same in both cases.
 #[test]
 fn many_copies_of_one_register_are_left() {
     for (cases, is_left) in [(100, false), (2_000, true)] {

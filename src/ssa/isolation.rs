@@ -1,11 +1,13 @@
 //! Isolation of PHIs whose webs are not conventional. Only the copies remain whose sides cannot share a register.
 //!
-//! Conceptually, each PHI gets a register of its own, its *web's*. Every predecessor copies its input to this register
-//! at its end, and the PHI's block copies the register to the result at its start (method I of Sreedhar et al. 1999).
-//! The most frequent copies are then merged first, and two live ranges interfere only where they hold different values
-//! (Boissinot et al. 2009). None of this is written as code. The copies at one place are parallel: their sources end
-//! and their targets begin there. So a web is live after the copies at the ends of predecessors, and among the PHIs.
-//! The edits contain the remaining copies. They are correct for any merges.
+//! Conceptually, each PHI gets a register of its own, its *web's* register. Each predecessor copies its input to this
+//! register at its end. The PHI's block copies the register to the result at its start (method I of Sreedhar et al.
+//! 1999). The sides of these copies are then merged, the most frequent copy first. Two live ranges interfere only where
+//! they hold different values (Boissinot et al. 2009).
+//!
+//! These copies exist only in this model. The copies at one place are parallel: their sources end at the point at which
+//! their targets begin. So a web is live after the copies at the ends of predecessors, and among the PHIs. The edits
+//! contain only the copies that remain after all merges. They are correct for any merges.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -25,22 +27,23 @@ use crate::index::{EntityIndex, IndexVec};
 use crate::stats::CopyRefusal;
 
 define_index! {
-    /// A set of merged registers, by one member: first the PHIs' webs, then the registers that they copy.
+    /// A set of merged registers, identified by one member. The webs of the PHIs have the first numbers, and the
+    /// registers that they copy follow.
     Node, "n"
 }
 
-/// Number of inputs of a PHI that are compared with those of another.
+/// Number of a PHI's inputs that are compared with the inputs of another PHI.
 const COMPARED: usize = 16;
 
-/// Value of an undefined input: any value will do.
+/// Value of an undefined input, which may be any value.
 const UNDEFINED: ValueNumber = ValueNumber(u32::MAX);
 
 /// The place of a copy that isolates a PHI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum CopyOf {
-    /// The result, after the PHIs.
+    /// The result, which is copied after the PHIs.
     Result,
-    /// The inputs from this block.
+    /// The inputs from this block, which are copied at its end.
     Input(Block),
 }
 
@@ -50,7 +53,7 @@ pub(super) struct Copy {
     pub(super) phi: Phi,
     pub(super) copy: CopyOf,
     pub(super) reason: Reason,
-    /// The register of the view that is copied, or to which the result is copied.
+    /// The copied register of the view, or the result that is copied to.
     pub(super) reg: VReg,
     /// The register that is written, and the one that is read.
     to: Node,
@@ -64,9 +67,10 @@ pub(super) struct IsolationResult {
     pub(super) copies: Vec<Copy>,
     /// Constant inputs that are rematerialised in place of a copy.
     pub(super) constants: Vec<Constant>,
-    /// Removed PHIs, with the result of a PHI that always holds the same value and can share their register.
+    /// Removed PHIs. Each comes with the result of another PHI that always holds the same value and can share its
+    /// register.
     pub(super) replaced: Vec<(Phi, VReg)>,
-    /// Number of successors of blocks and segments of live ranges that were visited.
+    /// Number of visited block successors and live-range segments.
     pub(super) steps: u64,
 }
 
@@ -80,9 +84,9 @@ struct Affinity {
     frequency: f64,
 }
 
-/// Isolates `phis`. Their inputs in `constants`, sorted by PHI and place, are rematerialised. Without the option
-/// `cssa-coalesce`, nothing is merged. Near-linear in the inputs and the segments of their live ranges, except for
-/// large ranges, whose merges are limited in number.
+/// Isolates `phis`. Inputs in `constants`, which is sorted by PHI and place, are rematerialised. Without the option
+/// `cssa-coalesce`, nothing is merged. Near-linear in the inputs and the segments of their live ranges. Merges of large
+/// ranges cost more, but their number is limited.
 pub(super) fn isolate(
     function: &Function,
     phis: &[Phi],
@@ -110,18 +114,18 @@ struct Isolation<'a> {
     /// The PHI result that each register is congruent to.
     congruent: IndexVec<VReg, VReg>,
     affinities: Vec<Affinity>,
-    /// Segments in which the web replaces a register, which is live there only for the PHI.
+    /// Segments in which a register would be live only for a PHI. The PHI's web is live there in its place.
     ceded: Vec<(VReg, Point, Point)>,
-    /// Live segments of the webs, then those of the copied registers, computed on demand.
+    /// Live segments: first of the webs, then of the copied registers, whose segments are computed on demand.
     nodes: IndexVec<Node, Vec<Segment>>,
     of_register: IndexVec<VReg, Option<Node>>,
-    /// Number of attempts to merge a large range.
+    /// Number of attempts to merge each node since it became large.
     attempts: IndexVec<Node, u32>,
     /// First register of each constant. It is only looked up, never iterated.
     constants: HashMap<(Opcode, Value), VReg>,
     /// Scratch memory for unions.
     united: Vec<Segment>,
-    /// Whether registers are read after the copies at the ends of blocks. It is only looked up, never iterated.
+    /// Whether a register is read after the copies at the end of a block. It is only looked up, never iterated.
     live_beyond: HashMap<(VReg, Block), bool>,
     /// Successors of blocks with many successors, sorted. It is only looked up, never iterated.
     many_succs: HashMap<Block, Vec<Block>>,
@@ -159,7 +163,7 @@ impl<'a> Isolation<'a> {
         }
     }
 
-    /// Adds the web of a PHI and its copies.
+    /// Adds the web of a PHI and the copies to and from this web.
     fn add_web(&mut self, phi: Phi) {
         let web = Node::new(self.nodes.len());
         let function = self.function;
@@ -171,7 +175,7 @@ impl<'a> Isolation<'a> {
         let inputs = phi.inputs(function).filter_map(|input| Some((input.reg.filter(is_of_class)?, input.from)));
         let mut inputs: Vec<(VReg, Block)> = inputs.collect();
         inputs.sort_unstable();
-        // After a switch, a predecessor is listed once for each edge.
+        // If a predecessor ends with a switch, a PHI lists it once for each edge.
         inputs.dedup();
         for (reg, from) in inputs {
             segments.extend(self.at_end(reg, from));
@@ -184,7 +188,7 @@ impl<'a> Isolation<'a> {
         self.add_node(segments);
     }
 
-    /// Returns the segment of a web for an input at the end of a block; `None` if the block is empty.
+    /// Returns the segment in which a web holds an input at the end of a block; `None` if the block is empty.
     fn at_end(&mut self, reg: VReg, block: Block) -> Option<Segment> {
         let value = if self.registers[reg].undefined.is_some() { UNDEFINED } else { self.value(reg) };
         let (start, end) = end_of(self.function, block)?;
@@ -202,7 +206,7 @@ impl<'a> Isolation<'a> {
         Segment { start, end, value: self.value(phi.result) }
     }
 
-    /// Whether a register is read after the copies at the end of a block, by an instruction other than a PHI.
+    /// Whether a register is read after the copies at the end of a block. Reads by PHIs do not count.
     fn is_live_beyond(&mut self, reg: VReg, block: Block) -> bool {
         if let Some(&known) = self.live_beyond.get(&(reg, block)) {
             return known;
@@ -216,8 +220,9 @@ impl<'a> Isolation<'a> {
         is_live
     }
 
-    /// Whether a register is live into a successor of a block. After a switch, a block has many successors, and the
-    /// register is mostly live into few blocks. O(min · log max) in these two numbers.
+    /// Whether a register is live into a successor of a block. A block with a switch has many successors, and most
+    /// registers are live into few blocks. So the shorter of the two lists is searched in the other. O(min · log max)
+    /// in their lengths.
     fn is_live_into_successor(&mut self, reg: VReg, block: Block) -> bool {
         let (succs, live_ins) = (self.function.succs(block), self.ranges.live_ins(reg));
         self.isolated.steps += 1 + succs.len().min(live_ins.len()) as u64;
@@ -249,9 +254,9 @@ impl<'a> Isolation<'a> {
         node
     }
 
-    /// Returns the value of a register, as the register that held it first. In SSA form, a live register holds the
-    /// value of its only definition, and the source of a copy has not changed since: the source's definition dominates
-    /// the copy, and the copy dominates the point.
+    /// Returns the value of a register, as the first register that held this value. In SSA form, a live register holds
+    /// the value of its only definition. The source of a copy does not change: its definition dominates the copy, and
+    /// the copy dominates the point.
     fn value(&mut self, reg: VReg) -> ValueNumber {
         let mut first = reg;
         if self.options.cssa_interference == CssaInterference::Values {
@@ -272,7 +277,7 @@ impl<'a> Isolation<'a> {
         let mut ceded = &self.ceded[self.ceded.partition_point(|(other, ..)| *other < reg)..];
         let mut segments = Vec::with_capacity(self.ranges.segments(reg).len());
         for &segment in self.ranges.segments(reg) {
-            // Where no definition reaches, the content equals that of no other register.
+            // At points that no definition reaches, the register's value equals no other value.
             let is_own = matches!(self.ranges.value_def(segment.value), ValueDef::Inst { .. });
             let value = if is_own { own } else { ValueNumber(others + segment.value.0) };
             let mut from = segment.start;
@@ -291,8 +296,8 @@ impl<'a> Isolation<'a> {
         node
     }
 
-    /// Merges copies, the most frequent first. Among equals, copies of results come first, as in a coalescer, then
-    /// copies of registers with more reads.
+    /// Merges copies, the most frequent first. Among equally frequent copies, copies of results come first, as in a
+    /// coalescer. Copies of registers with more reads come next.
     fn merge(mut self, phis: &[Phi]) -> IsolationResult {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
@@ -301,7 +306,7 @@ impl<'a> Isolation<'a> {
         affinities.sort_by(|a, b| b.frequency.total_cmp(&a.frequency).then_with(|| rank(a).cmp(&rank(b))));
         let most = self.nodes.len() + affinities.len();
         let mut sets = DisjointSets::<Node>::new(most);
-        // Remaining input copies, by source and place. It is only looked up, never iterated.
+        // The input copies that remain, by source and place. The map is only looked up, never iterated.
         let mut made: HashMap<(VReg, CopyOf), Affinity> = HashMap::new();
         for affinity in affinities {
             let (web, reg) = (sets.find(affinity.web), self.node(affinity.reg));
@@ -332,14 +337,15 @@ impl<'a> Isolation<'a> {
             let reg = self.node(copy.reg);
             (copy.to, copy.of) = (sets.find(copy.to), sets.find(reg));
         }
-        // Other merges may have put both sides into one register.
+        // A copy is needless if later merges have put both its sides into one register.
         copies.retain(|copy| !is_tried || copy.to != copy.of);
         self.isolated.copies = in_order(copies);
         self.replace(phis, &mut sets);
         self.isolated
     }
 
-    /// Removes PHIs that share their register with another PHI of the same value. Their readers read the other PHI.
+    /// Removes PHIs that share their register with another PHI of the same value. Instructions that read a removed PHI
+    /// read the other PHI instead.
     fn replace(&mut self, phis: &[Phi], sets: &mut DisjointSets<Node>) {
         // Registers that are left to LLVM have no node.
         let mut share = |a, b| match (self.of_register[a], self.of_register[b]) {
@@ -366,9 +372,9 @@ impl<'a> Isolation<'a> {
         }
     }
 
-    /// Whether a PHI that reads a register where another PHI copies it has more in common with the other PHI. Then one
-    /// copy serves both, and their common inputs need no copy (sharing, in Boissinot et al. 2009). If there are many
-    /// inputs, only the first are compared.
+    /// Whether two PHIs that copy the same register at the same place also have another input in common. Then one copy
+    /// can serve both PHIs, and their other common inputs need no copy (sharing, in Boissinot et al. 2009). If there
+    /// are many inputs, only the first are compared.
     fn share_more(&self, affinity: Affinity, other: Phi) -> bool {
         let inputs = |phi: Phi| phi.inputs(self.function).take(COMPARED).filter_map(|input| input.reg);
         inputs(affinity.phi).any(|reg| reg != affinity.reg && inputs(other).any(|input| input == reg))
@@ -395,7 +401,7 @@ impl<'a> Isolation<'a> {
         conflicts.then_some(CopyRefusal::Interference)
     }
 
-    /// Keeps a copy, or replaces it by the constant that it would copy.
+    /// Keeps a copy. If the copied register holds a constant, the constant is rematerialised instead.
     fn keep(&mut self, Affinity { phi, web, copy, reg, .. }: Affinity, reason: Reason) {
         match (copy, self.registers[copied_from(self.registers, reg)].seen_constant()) {
             (CopyOf::Input(from), Some(definition)) => {
@@ -406,8 +412,9 @@ impl<'a> Isolation<'a> {
     }
 }
 
-/// Orders the copies: results first, then those at the end of each block, so that reads precede writes of the same
-/// register; a later read could not share it. O(n log n).
+/// Orders the copies: first the copies of results, then the copies at the end of each block. Of two copies at one
+/// place, the one that reads a register comes before the one that writes it, because they could not share the register
+/// in the other order. O(n log n).
 fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
     copies.sort_unstable_by_key(|copy| (copy.copy, copy.phi.inst));
     let mut ordered = Vec::with_capacity(copies.len());
@@ -421,7 +428,8 @@ fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
     ordered
 }
 
-/// Returns the order of parallel copies. A cycle may start anywhere, because each copy has a register of its own.
+/// Returns an order of parallel copies. A cycle may begin with any copy, because each copy writes a register of its
+/// own.
 fn order(copies: &[Copy]) -> Vec<usize> {
     let pairs: Vec<(VReg, VReg)> = copies.iter().map(|copy| (VReg(copy.to.0), VReg(copy.of.0))).collect();
     let Ok(sequence) = sequentialize(&pairs, |_| VReg(u32::MAX)) else { return (0..copies.len()).collect() };

@@ -2,23 +2,24 @@
 //!
 //! A web is a set of registers that PHIs connect. It is conventional if all its registers can share one name. PHI
 //! elimination copies every input and every result of a PHI. If the web is conventional, a coalescer can remove all
-//! these copies. If a register cannot join its web, this pass inserts the copy into the code in SSA form, at the
-//! cheapest place, or rematerialises the register's constant. LLVM's PHI elimination then lowers the PHIs as usual. If
-//! this pass fails, the function is unchanged.
+//! these copies. If a register cannot join its web, this pass inserts the copy while the function is in SSA form, at
+//! the cheapest place, or rematerialises the register's constant. LLVM's PHI elimination then lowers the PHIs as usual.
+//! If this pass fails, the function is unchanged.
 //!
 //! Sreedhar, Ju, Gillies and Santhanam, "Translating out of static single assignment form" (SAS 1999), isolate each PHI
 //! by copies and remove the copies whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation
-//! for correctness, code quality and efficiency" (CGO 2009), simplify this: they isolate *all* PHIs, then coalesce, and
-//! two live ranges interfere only where they hold different values. This pass does the same for the webs that need it,
-//! in the order of the files:
-//! * [`registers`], [`phis`]: PHIs that only each other read, or no instruction, are removed;
-//! * [`constants`], [`webs`]: most webs are already conventional, except for constants that several PHIs read;
+//! for correctness, code quality and efficiency" (CGO 2009), simplify this. They isolate *all* PHIs and then coalesce,
+//! and two live ranges interfere only where they hold different values. This pass does the same, but only for the webs
+//! that need it. The steps, in the order of the files:
+//! * [`registers`], [`phis`]: PHIs whose values reach no other instruction are removed;
+//! * [`constants`], [`webs`]: most webs are already conventional, apart from constants that several PHIs read;
 //! * [`congruence`]: some of the other PHIs always hold the same value as another PHI;
-//! * [`isolation`]: the other PHIs are isolated, and the copies merged, weighted by the frequency of blocks;
+//! * [`isolation`]: the PHIs of the other webs are isolated, and their copies are merged, weighted by the frequency of
+//!   blocks;
 //! * [`rewrite`]: the remaining copies, and the constants that replace copies, are inserted into the function.
 //!
-//! Every copy writes a register of its own. So the copies at one place need no temporary: this breaks cycles, for
-//! example of PHIs that swap their values. The copies are in an order in which they can share registers.
+//! Every copy writes a register of its own. So the copies at one place need no temporary, even in a cycle, for example
+//! if PHIs swap their values. The order of the copies lets them share registers.
 
 mod congruence;
 mod constants;
@@ -45,7 +46,7 @@ use webs::Webs;
 /// Reason for a copy of an input or a result of a PHI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It cannot share its web's register.
+    /// The register cannot share its web's register.
     Refused(CopyRefusal),
     /// Merging registers is switched off.
     NotTried,
@@ -70,15 +71,15 @@ pub struct Report {
     pub dead: Vec<Inst>,
     /// PHIs that another PHI replaces, because it always holds the same value.
     pub replaced: Vec<Inst>,
-    /// PHIs of inputs that are replaced by rematerialised constants.
+    /// PHIs with an input that is replaced by a rematerialised constant, once for each input.
     pub constants: Vec<Inst>,
-    /// PHIs of inputs and results that are copied, with the reason.
+    /// PHIs with a copied input or result, once for each copy, with the reason.
     pub copied: Vec<(Inst, Reason)>,
-    /// Registers with so many copies that these are left to PHI elimination.
+    /// Registers with so many copies that the copies are left to PHI elimination.
     pub left: Vec<LeftCopies>,
 }
 
-/// A register whose copies at the ends of blocks are left to PHI elimination, because there are many.
+/// A register whose copies at the ends of blocks are left to PHI elimination, because there are too many copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftCopies {
     /// First PHI that reads it.
@@ -94,17 +95,17 @@ pub struct LeftCopies {
 pub struct Outcome {
     /// The changes.
     pub edits: EditList,
-    /// Reasons by PHI.
+    /// Results of the pass, by PHI.
     pub report: Report,
-    /// Number of inputs of PHIs, successors of blocks and segments of live ranges that were visited. It measures the
-    /// work independently of the machine.
+    /// Number of visited PHI inputs, block successors and live-range segments. It measures the work independently of
+    /// the machine.
     pub steps: u64,
 }
 
 /// Makes the PHI webs of a function in SSA form conventional.
 ///
-/// Near-linear in the instructions and the inputs of PHIs. The cost of a conventional web is the computation of its
-/// registers' live ranges. The cost of another web is the merging of these.
+/// Near-linear in the instructions and the inputs of PHIs. For a conventional web, the pass only computes the live
+/// ranges of its registers. For another web, it also merges these live ranges.
 pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), report: Report::default(), steps: 0 };
     let all = phis::all(function);

@@ -11,7 +11,7 @@ pub(super) struct Input {
     pub(super) operand: u32,
     /// Predecessor from which the input comes.
     pub(super) from: Block,
-    /// The register that is read; `None` if the value is undefined or in no virtual register.
+    /// The register that is read; `None` if the value is undefined or the operand is no virtual register.
     pub(super) reg: Option<VReg>,
 }
 
@@ -25,8 +25,8 @@ pub(super) struct Phi {
 }
 
 impl Phi {
-    /// Returns the inputs of the PHI. After a switch, LLVM lists a predecessor once for each edge, with the same
-    /// register.
+    /// Returns the inputs of the PHI. If a predecessor ends with a switch, LLVM lists it once for each edge, with the
+    /// same register.
     pub(super) fn inputs(self, function: &Function) -> impl Iterator<Item = Input> {
         let pairs = function.operands(self.inst)[1..].chunks_exact(2);
         pairs.enumerate().filter_map(|(number, pair)| match pair[1].value {
@@ -49,16 +49,16 @@ pub(super) fn all(function: &Function) -> Vec<Phi> {
     all
 }
 
-/// Ends of the PHIs of blocks. Callers visit the PHIs of one block after the other, so it is enough to remember the
-/// last result.
+/// The first instruction after the PHIs of a block. Callers visit blocks one after the other, so only the last result
+/// is stored.
 #[derive(Debug, Default)]
 pub(super) struct EndsOfPhis {
     last: Option<(Block, Option<Inst>)>,
 }
 
 impl EndsOfPhis {
-    /// Returns the first instruction of a block that is no PHI. O(PHIs of the block), and O(1) if the query is
-    /// repeated. `steps` grows by the number of instructions that are visited.
+    /// Returns the first instruction of a block that is no PHI. O(PHIs of the block), or O(1) if the same block is
+    /// queried again. Adds the number of visited instructions to `steps`.
     pub(super) fn of(&mut self, function: &Function, block: Block, steps: &mut u64) -> Option<Inst> {
         if let Some((_, end)) = self.last.filter(|&(last, _)| last == block) {
             return end;
@@ -72,12 +72,12 @@ impl EndsOfPhis {
     }
 }
 
-/// PHIs in layout order, by their readers.
+/// PHIs in layout order, divided into live and dead ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phis {
     /// PHIs whose values reach an instruction other than a PHI.
     pub(super) live: Vec<Phi>,
-    /// PHIs that only each other read, or no instruction.
+    /// PHIs whose values reach only PHIs, or nothing.
     pub(super) dead: Vec<Phi>,
 }
 

@@ -1,4 +1,5 @@
-//! Properties of any function: which webs are conventional, and that a view with only PHIs is sufficient.
+//! Properties of any function: which webs are conventional, and that a view with only the instructions that PHIs
+//! concern is sufficient.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,8 @@ use crate::disjoint_sets::DisjointSets;
 use crate::function::{Applied, Edit, EditList, Effects, Function, Inst, Operand, Origin, Role, VReg};
 use crate::fuzzing::{Options, edited, explore, reached, ssa_function};
 
-/// A web is classified as conventional if and only if no two of its registers are live at one point. Each pair is
-/// checked, in functions without rematerialised constants.
+/// A web is classified as conventional if and only if no two of its registers are live at one point. The test compares
+/// each pair of registers, in functions without rematerialised constants.
 #[test]
 fn webs_are_conventional_where_no_registers_overlap() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
@@ -52,7 +53,8 @@ fn webs_are_conventional_where_no_registers_overlap() {
     explore(check, 1_000, &[("conventional", 15), ("overlapping", 15)]);
 }
 
-/// The pass's decisions do not depend on instructions that use no register of a PHI: a view may leave them out.
+/// The decisions of the pass do not depend on instructions without a register that a PHI uses. A view may leave out
+/// these instructions.
 #[test]
 fn a_view_of_phis_is_enough() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {

@@ -8,25 +8,25 @@ use crate::index::IndexVec;
 pub(super) struct Register {
     /// Number of reads, except in debug values.
     pub(super) reads: u32,
-    /// The definition of the constant that it holds.
+    /// The definition of the constant that the register holds, if it holds one.
     pub(super) constant: Option<Inst>,
-    /// The definition that makes its value undefined.
+    /// The definition that leaves the register undefined, if there is one.
     pub(super) undefined: Option<Inst>,
-    /// The register that it is a copy of; a PHI with one input copies it.
+    /// The register that this register copies, if any. A PHI whose inputs are all one register also copies it.
     pub(super) copied: Option<VReg>,
-    /// Whether a PHI writes or reads it, so that all its occurrences are in the view.
+    /// Whether a PHI writes or reads the register. All occurrences of such registers are in the view.
     is_of_phi: bool,
     /// Whether an instruction other than a PHI reads it.
     pub(super) is_read_by_code: bool,
 }
 
 impl Register {
-    /// Returns the definition of the constant that a register of a PHI holds.
+    /// Returns the definition of the constant that the register holds, if a PHI uses the register.
     pub(super) fn seen_constant(&self) -> Option<Inst> {
         self.constant.filter(|_| self.is_of_phi)
     }
 
-    /// Returns the constant's definition, if only PHIs read it.
+    /// Returns the definition of the constant that the register holds, if only PHIs read the register.
     pub(super) fn constant_of_phis(&self) -> Option<Inst> {
         self.constant.filter(|_| !self.is_read_by_code)
     }
@@ -35,8 +35,8 @@ impl Register {
 /// Longest chain of copies that is followed.
 const CHAIN: usize = 16;
 
-/// Returns the register from which a register of a PHI is copied in the end, as far as the view shows: a chain ends at
-/// a register that no PHI uses.
+/// Returns the register at the end of a chain of copies that starts at `reg`. The chain also ends at a register that no
+/// PHI uses, because the view may not have all of its occurrences.
 pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VReg {
     let mut first = reg;
     for _ in 0..CHAIN {
@@ -46,7 +46,8 @@ pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VR
     first
 }
 
-/// Returns the constant that a register of a PHI holds, as opcode and value; equal results mean equal values.
+/// Returns the constant that a register holds, as opcode and value, if a PHI uses the register. Equal results mean
+/// equal values.
 pub(super) fn constant_held(
     function: &Function,
     registers: &IndexVec<VReg, Register>,
@@ -72,15 +73,15 @@ pub(super) fn registers(function: &Function) -> IndexVec<VReg, Register> {
     registers
 }
 
-/// Whether one of an instruction's operands reads a register's value. An operand that mentions the register without a
-/// read is undefined.
+/// Whether one of an instruction's operands reads a register's value. An operand may have the register without reading
+/// it; its value is then undefined.
 pub(super) fn is_read(operands: &[Operand], reg: VReg) -> bool {
     operands.iter().any(|operand| operand.use_reg() == Some(reg))
 }
 
 fn read_by_phi(function: &Function, phi: Inst, registers: &mut IndexVec<VReg, Register>) {
     let inputs = function.operands(phi).iter().filter(|operand| operand.read_reg().is_some());
-    // An undefined value is no copy, whatever register the operand has.
+    // If the value is undefined, the PHI is no copy, whatever register the operand has.
     let source = inputs.clone().next().and_then(Operand::use_reg);
     let is_copy = inputs.clone().all(|input| input.use_reg() == source);
     for reg in inputs.filter_map(Operand::read_reg) {

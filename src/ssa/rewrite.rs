@@ -12,17 +12,17 @@ use crate::index::IndexVec;
 
 /// Most copies of one register at the ends of blocks that this pass inserts.
 ///
-/// LLVM's coalescer merges the result of each copy with its source, and visits all uses of both for every merge. The
-/// copies themselves are uses, so N of them cost N² steps. PHI elimination inserts the same copies, but writes the
-/// PHI's own register, so there is nothing to merge. Only their order is lost.
+/// For every copy, LLVM's coalescer merges the copy's result with its source and visits all uses of both. The copies
+/// themselves are uses, so N copies of a register cost N² steps. PHI elimination inserts the same copies, but they
+/// write the PHI's own register, so there is nothing to merge. Only the order of this pass's copies is lost.
 pub(super) const MOST_COPIES: u32 = 128;
 
-/// Writes edits, and records them by PHI.
+/// Adds edits to the outcome, and reports them by PHI.
 pub(super) struct Rewriter<'a> {
     function: &'a Function,
-    /// Properties of the registers; the reads are kept up to date.
+    /// Properties of the registers. Numbers of reads change with the edits.
     registers: IndexVec<VReg, Register>,
-    /// Values for debug values in place of registers that are no longer written.
+    /// Registers that are no longer written, with the values that debug values show instead.
     lost: Vec<(VReg, Value)>,
     /// Inputs of PHIs that were queried, by predecessor. They are only looked up, never iterated.
     inputs: HashMap<Inst, Vec<Input>>,
@@ -62,7 +62,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Inserts constants where the PHIs read them.
+    /// Inserts constants at the places where the PHIs read them.
     pub(super) fn write_constants(&mut self, constants: &[Constant]) {
         constants.iter().for_each(|constant| self.write_constant(constant.phi, constant.from, constant.definition));
     }
@@ -80,7 +80,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Counts the copies of each register at the ends of blocks, and reports the registers that have too many.
+    /// Counts the copies of each register at the ends of blocks. Reports the registers with more than [`MOST_COPIES`].
     fn leave(&mut self, copies: &[Copy]) -> IndexVec<VReg, u32> {
         let mut count = IndexVec::filled(0, self.function.num_regs());
         let of_inputs = || copies.iter().filter(|copy| copy.copy != CopyOf::Result);
@@ -94,7 +94,7 @@ impl<'a> Rewriter<'a> {
         count
     }
 
-    /// Makes debug values of registers that are no longer written describe the value that these would hold.
+    /// Updates debug values of registers that are no longer written. They show the value that the register would hold.
     pub(super) fn settle_debug_values(self) {
         if self.lost.is_empty() {
             return;
@@ -110,12 +110,12 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Makes a PHI read a constant that is inserted at the end of a predecessor. If the constant has no other reader,
-    /// its old definition is removed.
+    /// Inserts a constant at the end of a predecessor, and makes a PHI read this constant. If the old definition has no
+    /// other reader, it is removed.
     fn write_constant(&mut self, phi: Phi, from: Block, constant: Inst) {
         let Some(input) = self.input(phi, from) else { return };
         let Register { reads, constant: own, .. } = self.registers[input];
-        // A constant that is defined there for this PHI alone would only be inserted again.
+        // A constant that is already defined in this block for only this PHI stays as it is.
         if reads == 1 && own.is_some_and(|own| self.function.block_of(own) == from) {
             return;
         }
@@ -126,7 +126,7 @@ impl<'a> Rewriter<'a> {
         self.forget_reads(input, redirected);
     }
 
-    /// Subtracts reads of a register. A constant without reads is removed.
+    /// Subtracts reads of a register. If no read of a constant is left, the constant is removed.
     fn forget_reads(&mut self, reg: VReg, reads: u32) {
         let register = &mut self.registers[reg];
         register.reads -= reads;
@@ -172,15 +172,16 @@ impl<'a> Rewriter<'a> {
         inputs_from(&mut self.inputs, &mut self.outcome.steps, self.function, phi, from).first()?.reg
     }
 
-    /// Returns the position after the PHIs of a block. In a block of only PHIs and terminators, it is also the position
-    /// of input copies: copies appear in the order of insertion.
+    /// Returns the position after the PHIs of a block. In a block with only PHIs and terminators, it is also the
+    /// position of input copies. Copies at one position keep the order of insertion.
     fn place_behind_phis(&mut self, block: Block) -> Position {
         let before = self.ends_of_phis.of(self.function, block, &mut self.outcome.steps);
         Position { block, before }
     }
 }
 
-/// Returns the inputs of a PHI that come from a block, in their order. O(log inputs) if the PHI was queried before.
+/// Returns the inputs of a PHI that come from a block, in the order of operands. O(log inputs) if the PHI was queried
+/// before.
 fn inputs_from<'b>(
     known: &'b mut HashMap<Inst, Vec<Input>>,
     steps: &mut u64,

@@ -1,4 +1,4 @@
-//! Small PHI webs with a known result. In every test, the checker proves that the meaning stays the same.
+//! Small PHI webs with a known result. In every test, the checker proves that the function's meaning stays the same.
 
 use super::conventional;
 use crate::config::{Config, CssaInterference};
@@ -13,7 +13,8 @@ fn function(blocks: &str) -> Function {
     view(HEAD, blocks)
 }
 
-/// Returns the number of instructions with a role, and the body after the pass, checked.
+/// Returns the number of instructions with a role, and the body of the function, after the pass. The checker has proved
+/// it.
 fn after(blocks: &str, config: &Config, role: Role) -> (usize, String) {
     let before = function(blocks);
     let outcome = conventional(&before, config);
@@ -43,8 +44,8 @@ fn a_counter_needs_no_copy() {
     assert_eq!(count, 0, "{body}");
 }
 
-/// If the pass is switched off, nothing changes. Without coalescing, the pass inserts all copies that it may. The copy
-/// on the back edge is left to PHI elimination, because the edge's block may leave the loop.
+/// If the pass is switched off, nothing changes. Without coalescing, the pass inserts all copies that it can. The copy
+/// on the back edge is left to PHI elimination, because the block at the edge's start may also leave the loop.
 #[test]
 fn the_options_decide() {
     let off = Config { cssa_interference: CssaInterference::Stock, ..Config::default() };
@@ -72,8 +73,8 @@ bb3: frequency 1.0 depth 0
     assert_eq!(count, 1, "{body}");
 }
 
-/// The swap problem: two PHIs that exchange their values need two parallel copies, each into a register of its own. PHI
-/// elimination chooses their order.
+/// The swap problem: two PHIs that exchange their values need two parallel copies. Each copy writes a register of its
+/// own, and PHI elimination chooses their order.
 #[test]
 fn a_swap_is_opened() {
     let (count, body) = copies(
@@ -92,8 +93,8 @@ bb3: frequency 1.0 depth 0",
     assert_eq!(count, 2, "{body}");
 }
 
-/// One value is an input of two webs on a back edge whose block may also leave the loop. The copy is left to PHI
-/// elimination, which can split the edge.
+/// One value is an input of two webs on a back edge, and the block at the edge's start may also leave the loop. The
+/// copy is left to PHI elimination, which can split the edge.
 #[test]
 fn critical_edges_are_left_to_phi_elimination() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -111,8 +112,9 @@ bb2: frequency 1.0 depth 0
     assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
 }
 
-/// An accumulator as last loaded and as last stored is two PHIs in each of two blocks, and both always hold the same
-/// value. By value, one PHI of each pair is removed and nothing is copied. By liveness, a copy is needed.
+/// The last loaded and the last stored value of an accumulator are two PHIs in each of two blocks. Both always hold the
+/// same value. If interference depends on values, one PHI of each pair is removed and nothing is copied. If it depends
+/// on liveness, a copy is needed.
 #[test]
 fn of_congruent_phis_one_stays() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -140,8 +142,8 @@ bb4: frequency 1.0 depth 0
     assert!(copied(CssaInterference::Liveness) > 0);
 }
 
-/// A running maximum is read again after its next value, and by a PHI after the loop. One copy at the end of the loop's
-/// block serves both PHIs, and the values from before the loop need no copy.
+/// A running maximum is read again after its next value is computed, and is also read by a PHI after the loop. One copy
+/// at the end of the loop's block serves both PHIs. The values from before the loop need no copy.
 #[test]
 fn one_copy_serves_two_phis() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -157,14 +159,14 @@ bb2: frequency 1.0 depth 0
   STORE %3, 0 :: write";
     let before = function(blocks);
     let outcome = conventional(&before, &Config::default());
-    // The edges are critical: their copies are left to PHI elimination.
+    // The edges are critical, so their copies are left to PHI elimination.
     assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
     let copied: Vec<VReg> =
         outcome.report.copied.iter().filter_map(|&(phi, _)| before.operands(phi)[0].def()).collect();
     assert_eq!(copied, [VReg(1), VReg(3)]);
 }
 
-/// Registers that are left to LLVM are not merged, even if their PHIs always hold the same value.
+/// The pass does not merge registers that are left to LLVM, even if their PHIs always hold the same value.
 #[test]
 fn congruent_phis_of_wide_registers_stay() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -184,7 +186,8 @@ bb2: frequency 1.0 depth 0
     }
 }
 
-/// A copy of an undefined value is no copy: two PHIs, with this copy and the register itself as inputs, are not merged.
+/// A copy of an undefined value is no copy. Two PHIs stay separate if one reads the copied register and the other reads
+/// this copy.
 #[test]
 fn what_is_undefined_is_no_copy() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -202,7 +205,7 @@ bb2: frequency 1.0 depth 0
     assert_eq!(count, 2, "{body}");
 }
 
-/// If a block has only PHIs, and the PHIs of the next block read them, results are copied before inputs.
+/// If a block has only PHIs, and PHIs of the next block read their results, the results are copied before the inputs.
 #[test]
 fn results_come_before_inputs() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -217,7 +220,8 @@ bb2: frequency 1.0 depth 0
     assert_eq!(count, 4, "{body}");
 }
 
-/// Interference depends on values: a PHI of one input holds the same value as its input, and both may be live.
+/// Interference depends on values. A PHI with one input holds the same value as its input, so both may be live at once
+/// in one register.
 #[test]
 fn equal_values_share_a_register() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -233,8 +237,8 @@ bb1: frequency 1.0 depth 0
     assert_eq!(count, 1, "{body}");
 }
 
-/// Of two copies at one place, the one that reads a register comes before the one that writes it, for any order of the
-/// PHIs. So PHI elimination's own copies can be removed.
+/// Of two copies at one place, the one that reads a register comes before the one that writes it, whatever the order of
+/// the PHIs is. So PHI elimination's own copies can be removed.
 #[test]
 fn what_is_read_comes_before_what_is_written() {
     let (count, body) = copies(
@@ -257,8 +261,8 @@ bb3: frequency 1.0 depth 0
     assert!(read < written, "{body}");
 }
 
-/// A constant that is an input of two webs is rematerialised for each, and its old definition is removed. A debug value
-/// gets the constant.
+/// A constant that is an input of two webs is rematerialised for each web, and its old definition is removed. A debug
+/// value of its register shows the constant.
 #[test]
 fn constants_are_written_where_they_are_read() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
@@ -281,7 +285,7 @@ bb2: frequency 1.0 depth 0
     assert_eq!(copies(blocks).0, 0);
 }
 
-/// One definition of a constant serves both places at which a PHI reads it, and another PHI gets its own definition.
+/// One definition of a constant serves both places at which one PHI reads it. Another PHI gets a definition of its own.
 #[test]
 fn one_constant_serves_two_places() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -312,7 +316,7 @@ bb6: frequency 1.0 depth 0
     assert_eq!(copies(blocks).0, 0);
 }
 
-/// Two PHIs of one web, each with the constant from one place, share its definition, too.
+/// Two PHIs of one web that each read the constant at one place also share its definition.
 #[test]
 fn one_constant_serves_a_web() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb4
@@ -332,7 +336,7 @@ bb4: frequency 1.0 depth 0
     assert!(conventional(&function(blocks), &Config::default()).edits.is_empty());
 }
 
-/// A constant that is defined in the predecessor for only one PHI stays.
+/// A constant that is already defined in the predecessor, and only for one PHI, stays.
 #[test]
 fn a_constant_in_its_place_stays() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -346,7 +350,7 @@ bb2: frequency 1.0 depth 0
     assert!(conventional(&function(blocks), &Config::default()).edits.is_empty());
 }
 
-/// PHIs that only read each other are removed, and their variables are unknown.
+/// PHIs that are read only by each other are removed, and debug values show their variables as unknown.
 #[test]
 fn dead_phis_go() {
     let (count, body) = after(

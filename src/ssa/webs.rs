@@ -1,7 +1,7 @@
-//! Webs of PHIs. Most are already conventional and need no copies.
+//! Webs of PHIs. Most webs are already conventional and need no copies.
 //!
-//! A web is conventional if no two of its registers are live at one point (Sreedhar et al. 1999). Two registers that
-//! are may still hold the same value and share a register: isolation handles this case.
+//! A web is conventional if no two of its registers are live at one point (Sreedhar et al. 1999). Registers that are
+//! live at one point may still hold the same value and share a register. Isolation handles this case.
 
 use super::constants::{Constant, Shared, share};
 use super::phis::{Phi, Phis};
@@ -20,7 +20,8 @@ pub(super) struct Webs {
     pub(super) live: Liveness,
     /// Constant inputs of conventional webs that are rematerialised where their PHIs read them.
     pub(super) constants: Vec<Constant>,
-    /// The same for other webs, and constants that one of their PHIs reads from one place; by PHI and place.
+    /// Constant inputs of other webs that are rematerialised. They include constants that are read at only one place.
+    /// Sorted by PHI and place.
     pub(super) constants_of_others: Vec<Constant>,
 }
 
@@ -45,7 +46,7 @@ struct Stretch {
 
 impl Webs {
     /// Divides the PHIs by whether their webs are conventional. O(n log n) in the occurrences of their registers and
-    /// the blocks into which these are live.
+    /// the blocks into which the registers are live.
     pub(super) fn new(function: &Function, phis: &Phis, registers: &IndexVec<VReg, Register>) -> Self {
         let mut finder = Finder::new(function, registers);
         phis.live.iter().for_each(|&phi| finder.connect(phi));
@@ -73,10 +74,10 @@ struct Finder<'a> {
     is_member: IndexVec<VReg, bool>,
     /// Constants that only PHIs read.
     taken: Vec<Constant>,
-    /// Those that no web keeps, with the PHIs that read them, sorted.
+    /// Constants in `taken` that are rematerialised because no web, or another web, keeps them.
     apart: Vec<Constant>,
     apart_reads: Vec<(Inst, VReg)>,
-    /// Registers of webs that cannot be conventional, because an input is in no register of their class.
+    /// PHI results of webs that cannot be conventional, because an input is in no register of their class.
     odd: Vec<VReg>,
 }
 
@@ -94,8 +95,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Joins a PHI's result and its inputs into one web. Undefined inputs have no value and are left out. Constants
-    /// that only PHIs read are left out, too, and recorded.
+    /// Joins a PHI's result and its inputs into one web. Undefined inputs are left out, because they have no value.
+    /// Constants that only PHIs read are also left out, and recorded in `taken`.
     fn connect(&mut self, phi: Phi) {
         let class = self.function.class(phi.result);
         if class.is_left_to_llvm() {
@@ -118,7 +119,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Computes for each web whether two of its registers are live at one point, or would be.
+    /// Computes for each web whether two of its registers are live at one point, including registers of rematerialised
+    /// constants.
     fn conflicts(&mut self, ranges: &LiveRanges, members: &[VReg]) -> IndexVec<VReg, bool> {
         let mut conflicts = IndexVec::filled(false, self.function.num_regs());
         for reg in std::mem::take(&mut self.odd) {
@@ -146,7 +148,7 @@ impl<'a> Finder<'a> {
         conflicts
     }
 
-    /// Whether a PHI's read of a register is removed, because the constant is rematerialised for it.
+    /// Whether a PHI no longer reads a register, because the register's constant is rematerialised for the PHI.
     fn is_apart(&self, phi: Inst, reg: VReg) -> bool {
         self.registers[reg].constant_of_phis().is_some() && self.apart_reads.binary_search(&(phi, reg)).is_ok()
     }
@@ -175,7 +177,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Returns the segment from a definition at the end of a block to the block's end; `None` if the block is empty.
+/// Returns the segment of a register that is defined at the end of a block, up to the block's end; `None` if the block
+/// is empty.
 pub(super) fn end_of(function: &Function, block: Block) -> Option<(Point, Point)> {
     let end = Point::block_end(function, block);
     let terminators = function.block_insts(block).rev();

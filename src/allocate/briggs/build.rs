@@ -19,7 +19,7 @@ define_index! {
 /// State of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// The node has its place from the start, and stays in the graph.
+    /// The node has a fixed place and stays in the graph.
     Fixed,
     /// The node is in the graph, on one of the worklists.
     Present,
@@ -34,7 +34,7 @@ pub(super) enum State {
 pub(super) enum MoveState {
     /// The copy is to be tried.
     Waiting,
-    /// The copy was tried without success. It is tried again if its surroundings change.
+    /// The copy was tried without success. It is tried again if a neighbouring node changes.
     Tried,
     /// The copy is merged, impossible, or given up.
     Done,
@@ -48,7 +48,7 @@ pub(super) struct MoveData {
     pub(super) state: MoveState,
 }
 
-/// The interference graph during colouring; it shrinks.
+/// The interference graph during colouring, which removes and merges nodes.
 pub(super) struct Coloring<'a> {
     pub(super) problem: &'a Problem,
     pub(super) rules: &'a Coalescing,
@@ -61,7 +61,7 @@ pub(super) struct Coloring<'a> {
     pub(super) class: IndexVec<LiveRange, Class>,
     pub(super) cost: IndexVec<LiveRange, f32>,
     pub(super) state: IndexVec<LiveRange, State>,
-    /// Places that a node's neighbours in the graph can take away from it.
+    /// Number of places that a node's neighbours in the graph can take away from it.
     pub(super) degree: IndexVec<LiveRange, u32>,
     alias: IndexVec<LiveRange, LiveRange>,
     /// Live ranges that a node represents, as a ring.
@@ -74,13 +74,13 @@ pub(super) struct Coloring<'a> {
     /// Number of a node's copies that are not done.
     pub(super) open_moves: IndexVec<LiveRange, u32>,
 
-    /// Nodes without copies that are sure to find a place, least degree first.
+    /// Nodes that have no copies and are sure to find a place, least degree first.
     pub(super) simplify: IndexedHeap<(u32, LiveRange)>,
     /// Copies to try, most frequent first.
     pub(super) coalesce: VecDeque<Move>,
-    /// Nodes with copies that are sure to find a place, in order of arrival.
+    /// Nodes that have copies and are sure to find a place, in order of arrival.
     pub(super) freeze: VecDeque<LiveRange>,
-    /// All other nodes, ordered by cost for each place that a node would free, least first.
+    /// All other nodes, in the order of their cost for each place that they would free, least first.
     pub(super) spill: IndexedHeap<(Ordered, u32, LiveRange)>,
     /// Nodes in the order in which they left the graph.
     pub(super) stack: Vec<LiveRange>,
@@ -88,7 +88,7 @@ pub(super) struct Coloring<'a> {
     /// A mark for each node, for loops over neighbours. A mark is set if it equals `stamp`.
     marks: IndexVec<LiveRange, u32>,
     stamp: u32,
-    /// A set of nodes, represented in the same way.
+    /// A set of nodes. A node is in the set if its entry equals `chosen_stamp`.
     chosen: IndexVec<LiveRange, u32>,
     chosen_stamp: u32,
 }
@@ -97,7 +97,7 @@ impl<'a> Coloring<'a> {
     /// Builds the graph of a problem and puts every node on its worklist.
     pub(super) fn build(problem: &'a Problem, rules: &'a Coalescing) -> Self {
         let ranges = problem.ranges();
-        // The peaks cost a sweep. They are needed only if a file has no register limit.
+        // The peaks need a pass over all segments. They are computed only if a file has no register limit.
         let peaks = LazyCell::new(|| problem.peaks());
         let available: IndexVec<File, u32> = problem
             .files()
@@ -173,8 +173,8 @@ impl<'a> Coloring<'a> {
                 self.open_moves[side] += 1;
             }
         }
-        // The parts of a register are not merged: they would be spilled together, and the split would be lost. Each
-        // part only prefers the place of the others.
+        // The parts of a split register are not merged: merged parts would be spilled together, and the split would be
+        // lost. Each part only prefers the places of the other parts.
         let mut links: Vec<_> = links.iter().filter(|link| link.to != link.from).collect();
         links.sort_by(|a, b| b.frequency.total_cmp(&a.frequency));
         for link in links {

@@ -1,8 +1,8 @@
 //! Coalesce: merges the two sides of a copy into one node if that cannot make the graph harder to colour.
 //!
 //! Coalescing is iterated (George and Appel, "Iterated register coalescing", TOPLAS 1996): a copy that failed is tried
-//! again after a neighbouring node has become easy. The document adds two rules to the tests. Both sides are always
-//! merged if they have few neighbours. They are never merged if the merged node would have very many.
+//! again after a neighbouring node has become easy. The description of cicc adds two rules to the tests. Two sides with
+//! few neighbours are always merged. Two sides are never merged if the merged node would have very many neighbours.
 
 use super::build::{Coloring, Move, MoveState, State};
 use crate::allocate::problem::{Class, LiveRange, is_place};
@@ -39,7 +39,7 @@ impl Coloring<'_> {
         true
     }
 
-    /// Marks a copy as done, merged or not: each of its sides has one open copy fewer.
+    /// Marks a copy as done, whether it was merged or not. Each of its sides then has one open copy fewer.
     pub(super) fn finish_move(&mut self, id: Move) {
         self.moves[id].state = MoveState::Done;
         let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
@@ -51,7 +51,7 @@ impl Coloring<'_> {
         }
     }
 
-    /// Lets a node be simplified if it waited only for its copies and has no open copy left.
+    /// Lets a node be simplified if only its copies kept it from that, and none of its copies is open any more.
     fn release(&mut self, node: LiveRange) {
         if self.state[node] == State::Present && !self.is_move_related(node) && self.is_low(node) {
             self.put_on_worklist(node);
@@ -63,7 +63,8 @@ impl Coloring<'_> {
         if self.state[other] != State::Present || !present.contains(&self.state[node]) {
             return Verdict::Impossible;
         }
-        // A piece of a spilled live range is short. It must not become part of a long live range that can be spilled.
+        // A piece of a spilled live range must have a register, and is short. It must not become part of a long live
+        // range that can be spilled.
         let must_have_both = self.cost[node].is_infinite() == self.cost[other].is_infinite();
         let Some(class) = self.common_class(node, other) else { return Verdict::Impossible };
         let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
@@ -76,15 +77,16 @@ impl Coloring<'_> {
         if self.is_safe([node, other], class, &of_node, &of_other) { Verdict::Merge } else { Verdict::NotNow }
     }
 
-    /// Calls also clobber units beyond the register limit. No other live range may be placed there.
+    /// Whether a node is fixed at units beyond the register limit, which calls also clobber. No other live range may be
+    /// placed there.
     fn is_fixed_beyond_limit(&self, node: LiveRange) -> bool {
         let class = self.problem.class(node);
         let register_limit = self.problem.files()[class.file].register_limit.unwrap_or(u32::MAX);
         self.problem.ranges()[node].fixed.is_some_and(|unit| !is_place(class, unit, register_limit))
     }
 
-    /// Returns the class in which both may be kept: the class of one node, if the other has the same class or promotes
-    /// to it.
+    /// Returns the class in which both nodes may be kept. It is the class of one node, if the other node has the same
+    /// class or promotes to it.
     fn common_class(&self, node: LiveRange, other: LiveRange) -> Option<Class> {
         let promotes = |from: Class, into: Class| {
             let mut class = Some(from);
@@ -124,7 +126,7 @@ impl Coloring<'_> {
         if union.clone().map(|&neighbour| taken(neighbour)).sum::<u32>() as f32 > self.rules.never_above * places {
             return false;
         }
-        // Briggs: the neighbours of high degree together leave a free place.
+        // Briggs: neighbours of high degree together cannot take all places of the merged node.
         let significant = union.filter(|&&neighbour| self.is_significant(neighbour));
         if significant.map(|&neighbour| taken(neighbour)).sum::<u32>() < self.places[class] {
             return true;
@@ -135,8 +137,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// George: every neighbour of high degree of the one node is already among the other's neighbours, which are the
-    /// chosen nodes.
+    /// George: each neighbour of one side either has low degree or is also a neighbour of the other side. The chosen
+    /// nodes are the other side's neighbours.
     fn is_george_safe(&self, neighbours: &[LiveRange]) -> bool {
         neighbours.iter().all(|&neighbour| !self.is_significant(neighbour) || self.is_chosen(neighbour))
     }
@@ -147,7 +149,7 @@ impl Coloring<'_> {
             || self.degree[node] as f32 * self.rules.degree_factor >= self.places[self.class[node]] as f32
     }
 
-    /// Lets `node` represent `other`, too.
+    /// Merges `other` into `node`, which represents both from then on.
     fn merge(&mut self, node: LiveRange, other: LiveRange) {
         let class = self.common_class(node, other).unwrap_or(self.class[node]);
         let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
@@ -170,7 +172,7 @@ impl Coloring<'_> {
         self.choose(&of_node);
         let only_other: Vec<LiveRange> =
             of_other.iter().copied().filter(|&neighbour| !self.is_chosen(neighbour)).collect();
-        // A neighbour of one or both of the nodes has one neighbour in their place.
+        // A node that was a neighbour of one or both sides has the merged node as its only neighbour in their place.
         let mut taken_before: Vec<(LiveRange, u32)> = Vec::with_capacity(of_node.len() + only_other.len());
         let mut degree = 0;
         self.choose(&of_other);
@@ -203,7 +205,7 @@ impl Coloring<'_> {
         self.enable_moves(node);
     }
 
-    /// Raises the degree of a neighbour of a promoted node, which takes more places away.
+    /// Raises the degree of a neighbour of a merged node that has a wider class than before and takes more places away.
     fn raise_degree(&mut self, node: LiveRange, places: u32) {
         self.degree[node] += places;
         if !self.is_low(node) {

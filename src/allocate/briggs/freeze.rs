@@ -1,4 +1,5 @@
-//! Freeze: if no node can be simplified or merged, a node gives up its copies, and can be simplified.
+//! Freeze: if no node can be simplified and no copy merged, a node gives up its copies. The node can then be
+//! simplified.
 
 use super::build::{Coloring, Move, MoveState, State};
 use crate::allocate::problem::LiveRange;

@@ -1,11 +1,15 @@
 //! Chaitin-Briggs: an interference graph, coloured optimistically, with iterated conservative coalescing.
 //!
-//! The phases follow NVIDIA's cicc, as its code is read, in the order of the files. [`build`] constructs the graph.
-//! While nodes are left, [`simplify`] removes a node that is sure to find a place; else [`coalesce`] merges a copy;
-//! else [`freeze`] gives one up; else a [`spill`] candidate is removed. Then [`select`] assigns places in the reverse
-//! order. Nodes without a place are spilled. A short live range remains for each of their uses and definitions, and the
-//! phases start again, until all nodes have places. If the graph of a problem would be too large, [`relieve`] spills
-//! some live ranges before the graph is built.
+//! The phases follow NVIDIA's cicc, as its code is read. Each phase has its own file:
+//!
+//! 1. [`build`] constructs the graph.
+//! 2. While nodes are left, the first possible step of four is taken: [`simplify`] removes a node that is sure to find
+//!    a place, [`coalesce`] merges a copy, [`freeze`] gives up copies, and [`spill`] removes a candidate for spilling.
+//! 3. [`select`] assigns places in the reverse order of removal.
+//!
+//! Nodes without a place are spilled. Each of their uses and definitions becomes a short live range, and the phases
+//! start again, until all nodes have places. If the graph of a problem would be too large, [`relieve`] spills some live
+//! ranges before the graph is built.
 
 mod build;
 mod coalesce;
@@ -47,9 +51,9 @@ impl Allocator for Briggs {
     }
 
     /// Terminates because every round spills at least one more live range. A round costs O(edges + nodes · log nodes),
-    /// plus the tests of copies. The number of edges is at most the larger of two bounds: [`relieve::EDGES_OF_NODE`]
-    /// for each node, or the register limit's units for each write. The greedy allocator takes over if neither bound
-    /// holds.
+    /// plus the tests of copies. The number of edges is bounded by the larger of two numbers:
+    /// [`relieve::EDGES_OF_NODE`] for each node, and the units of the register limit for each write. If the graph would
+    /// exceed the first bound and no live range can be spilled, the greedy allocator takes over.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
         let mut statistics = AllocationStatistics::default();
@@ -59,7 +63,8 @@ impl Allocator for Briggs {
             let start = Instant::now();
             let spilled = to_relieve(problem);
             if spilled.is_empty() {
-                // Without a register limit nothing is spilled, and all live ranges that are live at once interfere.
+                // No live range can be spilled, for example because there is no register limit. So the graph cannot be
+                // made smaller.
                 let mut allocation = Greedy::default().allocate(problem)?;
                 allocation.statistics.too_many_edges = edges;
                 return Ok(allocation);
@@ -87,8 +92,7 @@ impl Allocator for Briggs {
 }
 
 impl Briggs {
-    /// Runs one round. Returns a place for every node, or the nodes without a place, and the node that represents each
-    /// live range.
+    /// Runs one round. Returns the places, the nodes that found no place, and the node that represents each live range.
     fn color(
         &self,
         problem: &Problem,

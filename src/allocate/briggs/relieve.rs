@@ -1,12 +1,12 @@
 //! Relieve: if the interference graph would be too large to build, live ranges that must be spilled anyway are spilled
 //! first.
 //!
-//! If N live ranges are live at once, the graph has N² / 2 edges, and every test of a copy visits N neighbours. While N
-//! is a few times the register limit, the graph is worth its cost, because it chooses best which live ranges to spill.
-//! Beyond that, nearly all must be spilled whatever the graph is. A sweep over the starts of segments spills live
-//! ranges until no more units are live at once than the register limit has, like a linear scan (Poletto and Sarkar,
-//! "Linear scan register allocation", TOPLAS 1999). After that, a live range meets at most the register limit's units
-//! at each of its writes. The graph then grows linearly with the problem.
+//! If N live ranges are live at once, the graph has N² / 2 edges, and every test of a copy visits N neighbours. Up to a
+//! few times the register limit, the graph is worth its cost, because it gives the best choice of live ranges to spill.
+//! For a larger N, nearly all live ranges must be spilled, whatever the graph is. Then a sweep over the starts of
+//! segments spills live ranges until no more units are live at once than the register limit has, like a linear scan
+//! (Poletto and Sarkar, "Linear scan register allocation", TOPLAS 1999). After that, the units that are live at a write
+//! are at most the register limit, so the graph grows linearly with the problem.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -16,12 +16,12 @@ use super::super::problem::{File, LiveRange, Problem};
 use crate::analysis::Point;
 use crate::index::IndexVec;
 
-/// Most edges for each node of a graph that is built completely; nodes have twice as many neighbours on average. The
-/// largest register limit is a fourth of that.
+/// Most edges for each node of a graph that is built completely. A node of such a graph has at most 1024 neighbours on
+/// average, four times the largest register limit.
 pub(super) const EDGES_OF_NODE: u64 = 512;
 
-/// Estimates the number of edges of the interference graph: each live range meets all that are live at its writes.
-/// O(segments · log segments).
+/// Estimates the number of edges of the interference graph. Each live range has an edge to every live range that is
+/// live at one of its writes. O(segments · log segments).
 pub(super) fn expected_edges(problem: &Problem) -> u64 {
     let mut edges = 0;
     for file in problem.files().ids() {
@@ -48,9 +48,9 @@ pub(super) fn is_too_large(edges: u64, problem: &Problem) -> bool {
     edges > EDGES_OF_NODE * problem.ranges().len() as u64
 }
 
-/// Chooses live ranges to spill so that no more units are live at once than each register limit has, as far as live
-/// ranges may be spilled. At each point, the choice falls on the live ranges with the least cost for each point that
-/// they cover. O(segments · log segments).
+/// Chooses live ranges to spill until the live units fit each register limit, as far as live ranges may be spilled. At
+/// each point, the live ranges with the least cost for each freed unit and point are chosen. O(segments · log
+/// segments).
 pub(super) fn to_relieve(problem: &Problem) -> Vec<LiveRange> {
     let mut spilled = Vec::new();
     for file in problem.files().ids() {
@@ -69,7 +69,8 @@ fn relieve_file(problem: &Problem, file: File, register_limit: u32, spilled: &mu
     }
     starts.sort_unstable();
     let mut is_spilled = IndexVec::<LiveRange, bool>::filled(false, problem.ranges().len());
-    // The live ranges by their ends, and the spillable ones of them, cheapest first.
+    // The live ranges that are live, by their ends. The candidates are those of them that may be spilled, cheapest
+    // first.
     let mut live: BinaryHeap<Reverse<(Point, LiveRange)>> = BinaryHeap::new();
     let mut candidates: BTreeSet<(Ordered, LiveRange)> = BTreeSet::new();
     let mut units = 0;
@@ -101,7 +102,7 @@ fn relieve_file(problem: &Problem, file: File, register_limit: u32, spilled: &mu
     }
 }
 
-/// Returns the spill cost of a live range for each point at which it frees its units.
+/// Returns the spill cost of a live range for each point and unit that spilling it frees.
 fn cost_of_point(problem: &Problem, range: LiveRange) -> Ordered {
     let points: u32 = problem.segments(range).iter().map(|segment| segment.end.0 - segment.start.0).sum();
     let freed = points.max(1) as f32 * problem.class(range).width as f32;
@@ -162,14 +163,15 @@ mod tests {
         assert!(statistics.edges > 300 * 300 / 2);
     }
 
-    /// Without a register limit nothing may be spilled: the greedy allocator takes over, and the statistics show it.
+    /// Without a register limit, no live range may be spilled: the greedy allocator takes over, and the statistics show
+    /// it.
     #[test]
     fn without_a_limit_greedy_takes_over() {
         let statistics = statistics(&crowd(2_000, ""));
         assert!(statistics.too_many_edges > 0 && statistics.spilled_before == 0 && statistics.edges == 0);
     }
 
-    /// The estimate is exact if there are no copies and no two live ranges are written at once.
+    /// The estimate is exact if no copies exist and no two live ranges are written at once.
     #[test]
     fn edges_are_estimated_right() {
         let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R\nrange A live 2..17 write 0*1 read 4*1\n\

@@ -1,4 +1,5 @@
-//! Select: nodes return in the reverse order, and each takes the lowest place that its neighbours leave.
+//! Select: nodes return to the graph in the reverse order of removal. Each node takes the lowest place that its
+//! neighbours leave free.
 
 use super::super::occupied::Occupied;
 use super::build::{Coloring, State};
@@ -15,8 +16,8 @@ pub(super) struct Selection {
 }
 
 impl Coloring<'_> {
-    /// Colours the nodes on the stack. For a node that may not be spilled, others are spilled. If spilling others does
-    /// not help either, the node gets a place beyond the register limit.
+    /// Colours the nodes on the stack. If a node that may not be spilled finds no place, other nodes are spilled. If
+    /// spilling other nodes does not help either, the node gets a place beyond the register limit.
     pub(super) fn select(&mut self) -> Selection {
         let ranges = self.problem.ranges();
         let mut found = Selection { unit: ranges.iter().map(|range| range.fixed).collect(), spilled: Vec::new() };
@@ -71,8 +72,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// Returns the places of the nodes that copies join to this one, in the order of the copies' frequencies: a copy
-    /// within one place needs no code.
+    /// Returns the places of the nodes that copies connect with this node, the most frequent copy first. A copy within
+    /// one place needs no code.
     fn wanted<'b>(&'b self, node: LiveRange, found: &'b Selection) -> impl Iterator<Item = u32> + 'b {
         self.all_moves_of(node).filter_map(move |id| {
             let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
@@ -83,7 +84,8 @@ impl Coloring<'_> {
         })
     }
 
-    /// Returns the places that keep a node in its lanes of tuples, or a tuple at its members.
+    /// Returns the places at which a member is in its lane of a placed tuple, or at which a tuple agrees with its
+    /// placed members.
     fn in_lane(&self, node: LiveRange, found: &Selection) -> impl Iterator<Item = u32> + use<> {
         let mut places = Vec::new();
         if let Some(partners) = &self.lanes {
@@ -94,7 +96,7 @@ impl Coloring<'_> {
         places.into_iter()
     }
 
-    /// Returns a place at which all of a node's row would fit, if no member of the row has a place yet.
+    /// Returns the node's place in a row that fits as a whole, if no member of the row has a place yet.
     fn row_place(&self, node: LiveRange, found: &Selection) -> Option<u32> {
         let limit = self.available[self.problem.file(node)];
         let occupied = |range: LiveRange, out: &mut Occupied| {
@@ -111,8 +113,8 @@ impl Coloring<'_> {
         row.into_iter().find(|&(range, _)| range == node).map(|(_, unit)| unit)
     }
 
-    /// Returns the place within the register limit whose holders cost least to spill. `None` if each place has a holder
-    /// that must stay.
+    /// Returns the place within the register limit whose holders have the least spill cost. `None` if each place has a
+    /// holder that must stay.
     fn cheapest_to_clear(&self, node: LiveRange, neighbours: &[LiveRange], found: &Selection) -> Option<u32> {
         let classes = self.problem.classes();
         let class = &classes[self.class[node]];

@@ -1,8 +1,8 @@
 //! Simplify: removes nodes from the graph that are sure to find a place.
 //!
-//! The document calls a node safe if fewer than K of its neighbours have K or more neighbours themselves. Repeatedly
-//! removing the nodes with fewer than K neighbours removes the same nodes: the other neighbours of a safe node are
-//! removed first.
+//! The description of cicc has another test: a node is safe if fewer than K of its neighbours have K or more neighbours
+//! themselves. Both tests remove the same nodes in the end. If all nodes with fewer than K neighbours are removed
+//! repeatedly, the other neighbours of a safe node are removed first.
 
 use super::build::{Coloring, MoveState, State};
 use crate::allocate::problem::LiveRange;
@@ -15,7 +15,7 @@ impl Coloring<'_> {
         true
     }
 
-    /// Removes a node from the graph: its neighbours have one neighbour fewer.
+    /// Removes a node from the graph. Each of its neighbours then has one neighbour fewer.
     pub(super) fn remove(&mut self, node: LiveRange, neighbours: &mut Vec<LiveRange>) {
         self.state[node] = State::Removed;
         self.stack.push(node);
@@ -29,8 +29,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// Gives places back to a node. If that makes it sure to find a place, copies around it that failed before may be
-    /// merged.
+    /// Lowers the degree of a node by a number of places. If the node is then sure to find a place, copies around it
+    /// that failed before are tried again.
     pub(super) fn lower_degree(&mut self, node: LiveRange, places: u32) {
         let was_low = self.is_low(node);
         self.degree[node] -= places;

@@ -1,4 +1,4 @@
-//! Facts at the start of each block: the facts on which all paths to the block agree.
+//! Facts that hold at the start of each block: the facts that are known on all paths to the block.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,9 @@ use crate::index::IndexVec;
 
 /// Computes the facts at the start of each block; `None` for blocks that control flow never reaches.
 ///
-/// `run` updates the facts across an instruction. It may also make decisions. It must revoke a decision when fewer
-/// facts are known, and must not make it again: then the last decision holds. O(steps · facts), a few times in loops.
+/// `run` updates the facts across an instruction, and may also make decisions. If fewer facts are known on a later
+/// visit, `run` must revoke a decision that they no longer support, and must never make that decision again. The last
+/// decision then holds. O(steps · facts), a few times in loops.
 pub(super) fn available(
     steps: &Steps<'_>,
     mut run: impl FnMut(&mut PlaceContents, Inst),
@@ -44,7 +45,7 @@ pub(super) fn available(
     entries
 }
 
-/// Keeps the facts of live ranges that are live at the start of a block. The others are never needed.
+/// Keeps the facts of live ranges that are live at the start of a block. Facts of other live ranges are never needed.
 fn wanted(steps: &Steps<'_>, block: Block, facts: &[Fact]) -> Vec<Fact> {
     let insts = &steps.problem.flow().blocks()[block].insts;
     if insts.start == insts.end {
@@ -55,7 +56,7 @@ fn wanted(steps: &Steps<'_>, block: Block, facts: &[Fact]) -> Vec<Fact> {
     facts.iter().filter(is_live).copied().collect()
 }
 
-/// Returns the facts at the function's entry: a live range that is live there without a write is at its own place, with
+/// Returns the facts at the function's entry. A live range that is live there without a write is at its own place, with
 /// an unknown value.
 fn at_entry(steps: &Steps<'_>) -> Vec<Fact> {
     let problem = steps.problem;

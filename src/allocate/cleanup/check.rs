@@ -1,7 +1,7 @@
-//! Proves edits of an allocation's code from the problem alone. The checker knows nothing of how they were found.
+//! Proves edits of an allocation's code from the problem alone. The checker knows nothing of how the edits were found.
 //!
 //! The checker simulates the code on all paths at once: at each point, it knows which values each place holds. A read
-//! must find its value at the place that the edits give, and a reload must find it in its slot.
+//! must find its value at the place that the edits give, and a reload must find its value in the slot.
 
 use super::CleanupEdit;
 use super::available::available;
@@ -19,7 +19,7 @@ pub enum CleanupError {
     /// The problem has no control flow.
     #[error("the problem has no blocks, so its control flow is unknown")]
     NoFlow,
-    /// An edit of an access or instruction that may not be edited, or does not exist.
+    /// An edit of an access or instruction that does not exist or may not be edited.
     #[error("{edit:?}: this edit is not allowed for its access or instruction")]
     Edit {
         /// The edit.

@@ -50,7 +50,8 @@ pub fn code_costs(problem: &Problem, allocation: &Allocation, edits: &[CleanupEd
             };
             if is_removed || is_left_out {
                 let data = steps.access(range, access);
-                // A live range that is read and written in one register is reloaded once and stored once.
+                // If the access reads and writes one register, its bytes are those of a reload and a store, and this
+                // step is one of the two.
                 let times = if data.reads() && data.writes() { 2.0 } else { 1.0 };
                 costs.moved_bytes -= moved_bytes(problem, range, data) / times;
             }

@@ -1,7 +1,7 @@
 //! Dead: values that are never read are not stored, copied or computed.
 //!
 //! A backward pass over each block computes the places that are read later. A removed instruction reads nothing. So a
-//! value that only a dead value needs is dead, too, also around loops.
+//! value is also dead if only dead values need it, even around loops.
 
 use super::overlay::Overlay;
 use super::places::Place;
@@ -10,7 +10,7 @@ use crate::allocate::problem::LiveRange;
 use crate::function::{Block, Inst};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Removes instructions and stores into the overlay. O(blocks · places + steps), a few times in loops.
+/// Removes dead instructions and stores, as edits in the overlay. O(blocks · places + steps), a few times in loops.
 pub(super) fn remove(steps: &Steps<'_>, overlay: &mut Overlay) {
     let blocks = steps.problem.flow().blocks();
     let words = steps.places.len().div_ceil(64);
@@ -101,7 +101,7 @@ impl Live {
         }
     }
 
-    /// Whether a place that an instruction writes, or that is reloaded for it, is read later.
+    /// Whether a later step reads a place that the instruction writes, or that is reloaded for the instruction.
     fn wants(&self, steps: &Steps<'_>, inst: Inst, overlay: &Overlay) -> bool {
         steps.of(inst).iter().any(|&step| match step {
             Step::Write { range, access } => {
@@ -115,7 +115,7 @@ impl Live {
         })
     }
 
-    /// Moves back across a step. Returns the part of it that is dead.
+    /// Moves back across a step. Returns the store of the step if it is dead.
     fn step(&mut self, steps: &Steps<'_>, step: Step, overlay: &Overlay) -> Option<Dead> {
         let mut read = |range: LiveRange, first: Place| self.set(first, steps.width(range), true);
         match step {

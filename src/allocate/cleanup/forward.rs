@@ -1,8 +1,8 @@
-//! Forward: a read takes its value from the place that held it first, and a value that is already in its place is not
+//! Forward: a read takes its value from the first place that held it. A value that is already in its place is not
 //! copied or reloaded.
 //!
-//! A read uses the place that the value reached through the fewest copies. So a remaining copy would need its source in
-//! any case, and no removable instruction is kept alive.
+//! A read uses the place that the value reached through the fewest copies. A copy that remains then needs its own
+//! source in any case, so no instruction that could be removed is kept alive.
 
 use super::available::available;
 use super::overlay::Overlay;
@@ -12,15 +12,15 @@ use super::steps::{Step, Steps};
 use crate::allocate::problem::LiveRange;
 use crate::function::Inst;
 
-/// Forwards copies and reloads into the overlay.
+/// Removes copies and reloads and redirects reads, as edits in the overlay.
 pub(super) fn forward(steps: &Steps<'_>, overlay: &mut Overlay) {
     if !steps.has_moves() {
         return;
     }
     let mut forward = Forward::new(steps);
     let entries = available(steps, |contents, inst| forward.run(contents, inst, overlay));
-    // Decides the reads of registers in a last pass with the final facts. The register of a read does not change the
-    // facts.
+    // The last pass has the final facts, and decides from which register each read takes its value. This decision
+    // changes no facts.
     forward.redirects = true;
     let mut contents = PlaceContents::new(steps);
     for (block, data) in steps.problem.flow().blocks().iter_enumerated() {
@@ -34,11 +34,11 @@ pub(super) fn forward(steps: &Steps<'_>, overlay: &mut Overlay) {
 
 struct Forward<'a> {
     steps: &'a Steps<'a>,
-    /// By access: whether the reload is needed.
+    /// By access: whether the reload was found to be needed.
     is_reloaded: Vec<bool>,
-    /// By instruction: whether the copy is needed.
+    /// By instruction: whether the copy was found to be needed.
     is_copied: Vec<bool>,
-    /// Whether reads of registers are decided, too.
+    /// Whether the registers of reads are chosen, too.
     redirects: bool,
 }
 
@@ -48,8 +48,8 @@ impl<'a> Forward<'a> {
         Self { steps, is_reloaded, is_copied: vec![false; steps.problem.flow().num_insts()], redirects: false }
     }
 
-    /// Updates the facts across an instruction, and decides which of its reloads and copies are needless. A reload or
-    /// copy that was needed once stays needed.
+    /// Updates the facts across an instruction, and decides which of its reloads and copies are needless. If a reload
+    /// or copy was needed once, it stays needed.
     fn run(&mut self, contents: &mut PlaceContents, inst: Inst, overlay: &mut Overlay) {
         let steps = self.steps;
         for &step in steps.of(inst) {
@@ -88,7 +88,8 @@ impl<'a> Forward<'a> {
         })
     }
 
-    /// Returns a unit that the value of an access reached through fewer copies. A copy within one place stays as it is.
+    /// Returns a unit that the value of an access reached through fewer copies than it needed to reach the access's own
+    /// unit. `None` for a copy within one place, which stays as it is.
     fn earlier_unit(&self, contents: &PlaceContents, inst: Inst, (range, access): (LiveRange, usize)) -> Option<u32> {
         let (steps, own) = (self.steps, self.steps.units(range, access));
         let copies = contents.copies(range, own)?;
@@ -109,8 +110,8 @@ impl<'a> Forward<'a> {
         steps.places.unit_of(steps.problem.file(range), place)
     }
 
-    /// Returns a register that holds the value that an access would reload, and that is not overwritten before the
-    /// instruction has read it.
+    /// Returns a register that holds the value that an access would reload. The register must not be overwritten before
+    /// the instruction has read it.
     fn place_instead(
         &self,
         contents: &PlaceContents,

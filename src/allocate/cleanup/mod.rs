@@ -4,9 +4,11 @@
 //! A copy's target may already hold the value. A copied, stored or computed value may never be read. Textbooks run copy
 //! propagation and dead code elimination after allocation (Aho, Lam, Sethi and Ullman, "Compilers", 9.1 and 9.2;
 //! Muchnick, "Advanced Compiler Design and Implementation", 12.5 and 18.10). NVIDIA's allocator, as its code is read,
-//! ends with a peephole that forwards moves, and with dead code elimination. Here, three files share the work.
-//! [`steps`] is the code that an allocation stands for. [`forward`] tracks the [`contents`] of places at each step and
-//! redirects reads. [`dead`] finds the values that are not read later, from the end.
+//! ends with a peephole that forwards moves, and with dead code elimination.
+//!
+//! Three files share the work. [`steps`] lists the loads, stores, reads and writes that an allocation implies.
+//! [`forward`] follows the [`contents`] of places through the steps and redirects reads. [`dead`] walks backwards and
+//! finds the values that are not read later.
 //!
 //! No place changes, so no live range needs another place. The result is a list of [`CleanupEdit`]s. The edits only
 //! remove code: they add no read, move or store. [`check_cleanup`] proves them from the problem alone.
@@ -32,17 +34,18 @@ pub use costs::{CodeCosts, code_costs};
 pub(super) use overlay::Overlay;
 use steps::Steps;
 
-/// A change to the code that an allocation stands for.
+/// A change to the code that an allocation implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleanupEdit {
-    /// The access reads its value from this unit on. If its live range is spilled, it is not reloaded for the access.
+    /// The access reads its value from the unit `unit` on. If its live range is spilled, the value is not reloaded for
+    /// the access.
     Read {
         /// Number of the access ([`Problem::first_access`]).
         access: usize,
         /// The first unit.
         unit: u32,
     },
-    /// The access, a write of a spilled live range, is not stored.
+    /// The access writes a spilled live range, and the value is not stored.
     Unstored {
         /// Number of the access.
         access: usize,
@@ -59,9 +62,9 @@ pub enum CleanupEdit {
 /// Fixed live ranges are read and written at their places. Parts of split live ranges are written as before, because
 /// the links between them read them. O(steps · facts at once), a few times in loops.
 ///
-/// That two live ranges have one value may be known only because one place held both. The copies to that place may be
-/// dead in the end. Then the checker refuses the forwarded reads, and only dead code is removed, for which this
-/// knowledge is not needed.
+/// The analysis may know that two live ranges have one value only because one place held both values. The copies to
+/// that place may turn out to be dead. In this case the checker refuses the redirected reads. The result then removes
+/// dead code only, which does not depend on equal values.
 pub fn clean(problem: &Problem, allocation: &Allocation) -> Vec<CleanupEdit> {
     if problem.flow().blocks().is_empty() {
         return Vec::new();

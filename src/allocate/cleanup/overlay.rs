@@ -7,7 +7,7 @@ use crate::function::Inst;
 /// Edits of each access and instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::allocate) struct Overlay {
-    /// By access: the other unit that it reads.
+    /// By access: the unit that it reads in place of its own.
     reads: Vec<Option<u32>>,
     /// By access: whether it is not stored.
     is_unstored: Vec<bool>,
@@ -16,7 +16,8 @@ pub(in crate::allocate) struct Overlay {
 }
 
 impl Overlay {
-    /// Builds the table of some edits, which refer to existing accesses and instructions. Later edits win.
+    /// Builds the table of a list of edits, which refer to existing accesses and instructions. Of two edits of one
+    /// access, the later edit counts.
     pub(in crate::allocate) fn new(problem: &Problem, edits: &[CleanupEdit]) -> Self {
         let (accesses, insts) = (problem.num_accesses(), problem.flow().num_insts());
         let mut overlay =
@@ -31,7 +32,7 @@ impl Overlay {
         overlay
     }
 
-    /// Returns the other unit that an access reads.
+    /// Returns the unit that an access reads in place of its own.
     pub(in crate::allocate) fn read(&self, access: usize) -> Option<u32> {
         self.reads[access]
     }
@@ -64,7 +65,7 @@ impl Overlay {
         }
     }
 
-    /// Revokes the removal of an instruction.
+    /// Cancels the removal of an instruction.
     pub(super) fn keep(&mut self, inst: Inst) {
         if let Some(is_removed) = self.is_removed.get_mut(inst.0 as usize) {
             *is_removed = false;

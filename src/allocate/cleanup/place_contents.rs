@@ -1,7 +1,7 @@
 //! Contents of places: at one point of the code, the places that hold the value of each live range.
 //!
-//! A fact states that a place holds the value that a live range has at that point. A fact is known only if it holds on
-//! every path to the point. After copies, several live ranges may have one value, and several places may hold it.
+//! A fact states that a place holds the current value of a live range. A fact is known only if it holds on every path
+//! to the point. After copies, several live ranges may have one value, and several places may hold it.
 
 use super::overlay::Overlay;
 use super::places::Place;
@@ -24,7 +24,7 @@ const MOST_COPIES: u8 = 3;
 /// Facts at one point.
 #[derive(Debug)]
 pub(super) struct PlaceContents {
-    /// By place: the live ranges whose value starts there.
+    /// By place: the live ranges whose values start at it, each with its number of copies.
     at: Vec<Vec<(LiveRange, u8)>>,
     /// By live range: the places that hold its value.
     of: IndexVec<LiveRange, Vec<Place>>,
@@ -120,7 +120,7 @@ impl PlaceContents {
         };
         let stays = is_removed || read == units;
         let places: Vec<(Place, u8)> = self.units_of(steps, from).collect();
-        // All live ranges that have the copied value, at any place.
+        // All live ranges that have the copied value.
         let mut alike: Vec<LiveRange> = Vec::new();
         if !stays {
             alike.extend(places.iter().flat_map(|&(place, _)| &self.at[place.index()]).map(|&(other, _)| other));
@@ -138,7 +138,7 @@ impl PlaceContents {
         self.store(steps, (range, access), overlay);
     }
 
-    /// Returns the units that hold the value of a live range, with its number of copies.
+    /// Returns the units that hold the value of a live range, each with its number of copies.
     fn units_of<'a>(&'a self, steps: &'a Steps<'_>, range: LiveRange) -> impl Iterator<Item = (Place, u8)> + 'a {
         let file = steps.problem.file(range);
         let units = self.of[range].iter().filter(move |&&place| steps.places.unit_of(file, place).is_some());
@@ -167,14 +167,14 @@ impl PlaceContents {
         }
     }
 
-    /// Removes all facts of a live range, which has a new value.
+    /// Removes all facts of a live range, because the live range has a new value.
     fn forget(&mut self, range: LiveRange) {
         for place in std::mem::take(&mut self.of[range]) {
             self.at[place.index()].retain(|(contents, _)| *contents != range);
         }
     }
 
-    /// Removes all facts of these units, which are overwritten.
+    /// Removes all facts of these units, because the units are overwritten.
     fn destroy(&mut self, steps: &Steps<'_>, first: Place, width: u32) {
         let from = (first.0 + 1).saturating_sub(steps.places.widest);
         for place in (from..first.0 + width).map(Place) {

@@ -14,13 +14,13 @@ define_index! {
 /// Numbering of places.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// First unit of each file. Between files is a gap, which is wider than any live range.
+    /// First unit of each file. The gap between two files is wider than any live range.
     first: IndexVec<File, u32>,
     /// Used units of each file.
     used: IndexVec<File, u32>,
     first_slot: u32,
     len: usize,
-    /// Width in units of the widest accessed live range.
+    /// Width in units of the widest live range that has accesses.
     pub(super) widest: u32,
 }
 
@@ -67,7 +67,7 @@ impl Places {
         (place.0 < self.first_slot).then(|| place.0 - self.first[file])
     }
 
-    /// Returns the place at which a live range is kept.
+    /// Returns the place that an allocation gives to a live range.
     pub(super) fn home(&self, problem: &Problem, allocation: &Allocation, range: LiveRange) -> Place {
         match allocation.placements[range] {
             Placement::Register(unit) => self.unit(problem.file(range), unit),

@@ -1,4 +1,4 @@
-//! Steps: the code that an allocation stands for, in execution order.
+//! Steps: the code that an allocation implies, in execution order.
 
 use std::ops::Range;
 
@@ -14,19 +14,19 @@ use crate::index::IndexVec;
 /// One step of the code. Accesses are given by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A part of a split live range starts, on the edges on which the value comes from another part.
+    /// A part of a split live range starts, because control flow reaches it from another part.
     Link { to: LiveRange, from: LiveRange },
     /// A spilled live range is reloaded.
     Reload { range: LiveRange, access: usize },
-    /// An instruction reads a register that it does not also write through the same access.
+    /// An instruction reads a register. The same access does not write the register.
     Read { range: LiveRange, access: usize },
-    /// The read of an instruction that reads and writes one register.
+    /// An instruction reads a register that the same access also writes.
     ReadInPlace { range: LiveRange, access: usize },
-    /// An instruction writes, and a spilled live range is stored.
+    /// An instruction writes, and the value is stored if its live range is spilled.
     Write { range: LiveRange, access: usize },
-    /// A tuple, or the clobber of a call, takes its units.
+    /// A tuple, or the clobber of a call, overwrites its units.
     Take { range: LiveRange },
-    /// The value of a member is back in its own place after a tuple.
+    /// After a tuple, the value of a member is in its own place again.
     Resume { range: LiveRange },
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Steps<'a> {
     /// By instruction, with one additional entry: the index of its first step.
     firsts: Vec<u32>,
     steps: Vec<Step>,
-    /// By live range: whether all its writes must stay, because it is fixed or a part of a split live range.
+    /// By live range: whether all its writes must stay. This is so if it is fixed, or a part of a split live range.
     is_kept: IndexVec<LiveRange, bool>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Steps<'a> {
         &self.steps[start as usize..end as usize]
     }
 
-    /// Whether all writes of a live range must stay.
+    /// Whether all writes of a live range must stay in the code.
     pub(super) fn is_kept(&self, range: LiveRange) -> bool {
         self.is_kept[range]
     }
@@ -103,7 +103,7 @@ impl<'a> Steps<'a> {
         &self.problem.accesses(range)[access - self.problem.first_access(range)]
     }
 
-    /// Returns the place at which a live range is kept.
+    /// Returns the place that the allocation gives to a live range.
     pub(super) fn home(&self, range: LiveRange) -> Place {
         self.places.home(self.problem, self.allocation, range)
     }
@@ -112,7 +112,8 @@ impl<'a> Steps<'a> {
         matches!(self.allocation.placements[range], Placement::Spilled(_))
     }
 
-    /// Returns the units of an access: the units of its live range, or of its piece if the live range is spilled.
+    /// Returns the units of an access. These are the units of its live range, or of the access's own register if the
+    /// live range is spilled.
     pub(super) fn units(&self, range: LiveRange, access: usize) -> Place {
         match self.allocation.placements[range] {
             Placement::Register(unit) => self.places.unit(self.problem.file(range), unit),
@@ -128,7 +129,7 @@ impl<'a> Steps<'a> {
         unit.unwrap_or_else(|| self.units(range, access))
     }
 
-    /// Whether a live range can be at a place: a unit that its class allows.
+    /// Whether a place is a unit that the class of a live range allows.
     pub(super) fn is_place(&self, range: LiveRange, place: Place) -> bool {
         let unit = self.places.unit_of(self.problem.file(range), place);
         unit.is_some_and(|unit| is_place(self.problem.class(range), unit, u32::MAX))
@@ -145,8 +146,8 @@ impl<'a> Steps<'a> {
         self.problem.class(range).width
     }
 
-    /// Returns the copy that an access writes, and the number of the access that reads its source. The two live ranges
-    /// have the same width. `None` if the instruction does more than the copy.
+    /// Returns the copy that an access writes, and the number of the access that reads the copy's source. Both live
+    /// ranges have the same width. `None` if the instruction does more than copy.
     pub(super) fn copy(&self, range: LiveRange, access: usize) -> Option<(&'a CopyInst, usize)> {
         let Access { inst, kind, .. } = *self.access(range, access);
         let [copy] = self.problem.copies_at(write_point(inst)) else { return None };
@@ -187,15 +188,15 @@ impl<'a> Steps<'a> {
         Some((copy.from, self.read_place(copy.from, read, overlay)))
     }
 
-    /// Whether an access reads its value into a tuple.
+    /// Whether an access copies its value into a tuple.
     pub(super) fn is_in_row(&self, range: LiveRange, access: usize) -> bool {
         let Access { inst, kind, .. } = *self.access(range, access);
         let mut lanes = self.problem.lanes_at(inst).iter();
         kind == AccessKind::Read && lanes.any(|lane| lane.member == range && !lane.writes)
     }
 
-    /// Whether an instruction may be removed: it has no effect but its writes, no write must stay, and no tuple is
-    /// involved.
+    /// Whether an instruction may be removed. This requires that it has no effect except its writes, that none of its
+    /// writes must stay, and that it has no tuple.
     pub(super) fn is_removable(&self, inst: Inst) -> bool {
         let is_free = |step: &Step| match *step {
             Step::Write { range, .. } => !self.is_kept(range),

@@ -1,4 +1,4 @@
-//! Needless code is removed, the checker refuses wrong edits, and edited code runs on a machine.
+//! Needless code is removed, the checker refuses wrong edits, and edited code runs correctly on a simulated machine.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ use crate::allocate::{Allocator, Preset, check_allocation};
 use crate::fuzzing::{Options, lowered_function};
 use CleanupEdit::{Read, Remove, Unstored};
 
-/// Creates a problem of single registers, with each live range in the given register.
+/// Creates a problem in which every live range has one register, with each live range in the given register.
 fn placed(body: &str, units: &[u32]) -> (Problem, Allocation) {
     let text = format!("allocation 1\nproblem k\nfile R budget 8\nclass A R\n{body}end\n");
     let problem = Problem::parse(&text).expect("a problem");
@@ -88,7 +88,7 @@ fn copied_once() {
          range A cost 1 live 14..21 write 3*1 read 5*1\ncopy 1 lr1 = lr0 * 1\ncopy 3 lr2 = lr0 * 1\nblock 0..6\n",
         &[0, 1, 1],
     );
-    // If the source changed in between, the values differ.
+    // The second copy is dead if its reader reads the source. The first copy stays, because its register is updated.
     assert_eq!(cleaned(&problem, &allocation).last(), Some(&Remove { inst: Inst(3) }));
     assert!(!cleaned(&problem, &allocation).contains(&Remove { inst: Inst(1) }));
     let (problem, allocation) = placed(
@@ -102,8 +102,8 @@ fn copied_once() {
     assert_eq!(check_cleanup(&problem, &allocation, &both), Err(lost));
 }
 
-/// A reloaded value is read again in its register, also if that register is not its own. It is not read after a write
-/// of the value or of the register.
+/// A reloaded value is read again in the register of the reload, even if this is not the register of the later read. It
+/// is not read there after a write of the value or of the register.
 #[test]
 fn reloaded_once() {
     let body = "range A cost 1 live 2..17 write 0*1 read 2*1 read 3*1 read 4*1\n\
@@ -114,15 +114,15 @@ fn reloaded_once() {
     let edits = cleaned(&problem, &allocation);
     assert_eq!((&edits[..3], edits[3]), (&reads[..], Unstored { access: 0 }));
     assert_eq!(code_costs(&problem, &allocation, &edits).moved_bytes, 0.0);
-    // Other live ranges want its register from instruction 2 on.
+    // From instruction 2 on, other live ranges have its register.
     let (problem, mut allocation) = placed(body, &[0, 0]);
     spill(&problem, &mut allocation, LiveRange(0), &[0, 0, 3, 3]);
     assert_eq!(cleaned(&problem, &allocation), [Read { access: 1, unit: 0 }, Read { access: 3, unit: 3 }]);
     assert_eq!(code_costs(&problem, &allocation, &cleaned(&problem, &allocation)).moved_bytes, 8.0);
 }
 
-/// A value that is never read is not computed, nor are the values that only it needs, unless the instruction has
-/// another effect.
+/// A value that is never read is not computed, and neither are values that only it needs. Instructions with another
+/// effect stay.
 #[test]
 fn dead_code() {
     let body = "range A cost 1 live 2..5 write 0*1 read 1*1\nrange A cost 1 live 6..8 write 1*1\nblock 0..2\n";

@@ -1,12 +1,15 @@
 //! Coalesce: merges the two sides of a copy into one node if a filter allows it and the sides are never live at once.
 //!
-//! This is the merge engine that ptxas is read to have. Its rule that a copy's target must not weigh more than its
-//! source is a knob.
+//! This is the merge engine that ptxas is read to have. In ptxas, a copy's target must not weigh more than its source;
+//! here, this rule is a knob.
 //!
-//! ptxas has filter bits for a copy. An allocation problem has the information for three of them. Bit 0: a side has its
-//! place from the start, or is live across a clobber of a call. Bits 4 and 7: a convention or an encoding demands its
-//! place, which is the same here. It has no information on predicated copies (3), callee-saved classes (2) and CSSA
-//! (5): a predicated copy is no copy here, calls only clobber, and PHIs are gone.
+//! ptxas has filter bits for a copy. An allocation problem has the information for three of them:
+//!
+//! * Bit 0: a side has its place from the start, or is live across a clobber of a call.
+//! * Bits 4 and 7: a convention or an encoding demands the place of a side. Here, this is the same as bit 0.
+//!
+//! It has no information for the others. Predicated copies (bit 3) are no copies here. Classes saved by callees (bit 2)
+//! do not exist, because calls only clobber. CSSA (bit 5) does not apply, because PHIs are gone.
 
 use crate::allocate::problem::{CopyInst, LiveRange, Problem};
 use crate::allocate::registers::Registers;
@@ -27,9 +30,9 @@ pub(super) struct Merges {
     pub(super) cost: f64,
 }
 
-/// Merges the sides of copies, the most frequent copies first. The pass is repeated while it merges a copy and the
-/// knobs allow it, because the sources of copies weigh more after merges. `fixed` has the live ranges with places from
-/// the start.
+/// Merges the sides of copies, the most frequent copies first. The pass is repeated as long as it merges a copy and the
+/// knobs allow another pass, because the sources of copies weigh more after merges. `fixed` has the live ranges with
+/// places from the start.
 pub(super) fn coalesce<'a>(
     problem: &'a Problem,
     knobs: &Knobs,
@@ -65,7 +68,8 @@ pub(super) fn coalesce<'a>(
     (nodes, merges)
 }
 
-/// Whether the filter allows two nodes to become one: the node that a copy writes, and the node that it reads.
+/// Whether the filter allows two nodes to become one. The first is the node that a copy writes, the second the node
+/// that the copy reads.
 fn passes(nodes: &Nodes<'_>, knobs: &Knobs, fixed: &mut Registers<LiveRange>, pair: [LiveRange; 2]) -> bool {
     let [node, other] = pair;
     let ranges = nodes.problem.ranges();

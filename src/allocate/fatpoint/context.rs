@@ -23,11 +23,11 @@ pub(super) struct Context<'a> {
     pub(super) timeline: Arc<Timeline>,
     /// The register limit of the file.
     pub(super) register_limit: Option<u32>,
-    /// The most units that are live at once. Live ranges with places from the start count with their units within the
-    /// register limit.
+    /// The most units that are live at once. Of live ranges with places from the start, only the units within the
+    /// register limit count.
     pub(super) peak: u32,
-    /// Units that are tried before others, within the register limit: the most units that are live at once, or more if
-    /// places from the start reach further.
+    /// Number of units that are tried first, at most the register limit: the most units that are live at once, or more
+    /// if a place from the start reaches further.
     pub(super) target: u32,
     pub(super) nodes: Nodes<'a>,
     /// Results of coalescing.
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the next wider group of units that a node needs; 1 if no node needs a wider group.
+    /// Returns the next greater width that is a multiple of this one and that a node has; 1 if there is none.
     pub(super) fn wider_than(&self, width: u32) -> u32 {
         self.widths.iter().copied().find(|&wider| wider > width && wider.is_multiple_of(width)).unwrap_or(1)
     }

@@ -1,10 +1,12 @@
 //! Driver of one register class: trials without spilling, then spill guidance and retries.
 //!
-//! A trial without spilling can succeed only if no more is live at once than there are registers. The trials differ in
-//! the order of the nodes, and in whether copies are merged. If no trial succeeds, guidance chooses live ranges to
-//! spill. All nodes are coloured again, with short live ranges in place of the spilled ones, and nodes without a place
-//! are then spilled, too. A retry aims at fewer registers: the units that shape and order waste are then freed by cost
-//! instead of by chance. No retry follows if guidance alone was enough, because a lower target could only cost more.
+//! A trial without spilling can succeed only if no more units are live at once than the register limit allows. The
+//! trials differ in the order of the nodes, and in whether copies are merged.
+//!
+//! If no trial succeeds, guidance chooses live ranges to spill. All nodes are then coloured again, with short live
+//! ranges in place of the spilled ones. Nodes that find no place are spilled, too. Shape and order waste some units, so
+//! that nodes are spilled by chance. A retry therefore aims at fewer units, so that guidance frees these units by cost.
+//! No retry follows if only guidance has spilled nodes, because a lower target could only cost more.
 
 use std::time::Instant;
 
@@ -55,16 +57,16 @@ struct Driver<'a> {
     merges: Merges,
 }
 
-/// Result of an attempt with spilling.
+/// Result of one attempt with spilling.
 struct Attempt {
     score: Score,
     allocation: Allocation,
-    /// Whether guidance chose all spilled nodes.
+    /// Whether all spilled nodes were chosen by guidance.
     was_guided: bool,
 }
 
 impl<'a> Driver<'a> {
-    /// Runs trials without spilling, until a trial needs no more registers than are live at once.
+    /// Runs trials without spilling, until one needs no more registers than are live at once.
     fn without_spilling(&mut self) {
         let mut prepared = (true, self.prepare(self.problem, true));
         for &(merges, order) in TRIALS.iter().take(self.knobs.num_non_spill_trials as usize) {
@@ -94,11 +96,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs attempts with spilling. Each aims at fewer units than the one before.
+    /// Runs attempts with spilling. Each aims at fewer units than the previous one.
     fn with_spilling(&mut self) {
         let register_limit = self.problem.files()[self.file].register_limit.unwrap_or(u32::MAX);
         let trials = self.knobs.spill_trials.unwrap_or(self.knobs.num_non_spill_trials);
-        // The last target has at least one unit.
+        // The targets end at one unit.
         let targets = (1..=register_limit).rev().step_by(self.knobs.retry_step as usize);
         for target in targets.take(trials as usize) {
             let Attempt { score, allocation, was_guided } = self.spill_to(target);
@@ -109,7 +111,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Spills until everything fits, with `target` units as the aim. Every round spills at least one more live range.
+    /// Spills nodes until all others fit, with `target` units as the aim. Every round spills at least one more live
+    /// range.
     fn spill_to(&mut self, target: u32) -> Attempt {
         let mut rounds = Rounds::new(self.problem);
         let (mut cost, mut was_guided) = (0.0, true);

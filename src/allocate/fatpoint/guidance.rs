@@ -1,10 +1,11 @@
-//! Spill guidance: chooses nodes that give up their registers, so that at no point more units are live than there are.
+//! Spill guidance: chooses nodes that give up their registers, so that no more units are live at any point than there
+//! are registers.
 //!
-//! ptxas walks the instructions with a queue of candidates for each class ([`super::queue`]). Without the queue, or
-//! after it has nothing more to give, the walk goes from the fattest point, which has the most live units, to the next.
-//! Of the candidates that are live but not accessed there, the walk spills the one with the least cost for the fat
-//! moments that it relieves. Each access of a spilled node keeps a register. In the end, spilled nodes that fit after
-//! all get their registers back, the most expensive first.
+//! ptxas walks the instructions with a queue of candidates for each class ([`super::queue`]). A second walk follows the
+//! queue, or replaces it. It goes from the fattest point, at which the most units are live, to the next fattest. At
+//! each point, it considers the candidates that are live there but not accessed there. It spills the candidate with the
+//! least cost for the fat moments that it relieves. Each access of a spilled node keeps a register. In the end, spilled
+//! nodes that fit after all get their registers back, the most expensive first.
 
 use crate::allocate::availability::{Timeline, nodes_of};
 use crate::allocate::indexed_heap::Ordered;
@@ -25,13 +26,14 @@ define_index! {
 /// Nodes that may be spilled, and the times at which they are live.
 struct Candidates {
     leaves: usize,
-    /// By stretch: the nodes that are live in all of it.
+    /// By stretch: the nodes that are live throughout it.
     live_in: Grouping<Stretch, LiveRange>,
-    /// By node: cost for each unit and fat moment; infinite for a node that is no candidate.
+    /// By node: its cost for each unit and each moment with too many live units. Infinite for a node that is no
+    /// candidate.
     score: Vec<f32>,
 }
 
-/// Chooses nodes to spill, so that at most `target` units are live at each moment, as far as possible.
+/// Chooses nodes to spill. Afterwards at most `target` units are live at each moment, as far as this is possible.
 pub(super) fn guide(context: &Context<'_>, target: u32) -> Vec<LiveRange> {
     let register_limit = context.register_limit.unwrap_or(u32::MAX);
     let mut pressure = Pressure::new(context.problem, &context.timeline, register_limit);
@@ -69,21 +71,21 @@ pub(super) fn guide(context: &Context<'_>, target: u32) -> Vec<LiveRange> {
             }
         }
     }
-    // Nodes that are spilled at these moments stay spilled.
+    // The ignored moments count again, so that no node that relieves one of them gets its register back.
     hopeless.into_iter().for_each(|moment| pressure.mind(moment));
     spilled.sort_by(|&a, &b| context.nodes.cost(b).total_cmp(&context.nodes.cost(a)).then(a.cmp(&b)));
     spilled.retain(|&node| !comes_back(context, &mut pressure, node, target));
     spilled
 }
 
-/// Removes a node's segments from the pressure and adds its accesses (`-1`), or the reverse (`1`).
+/// With sign -1, removes a node's segments from the pressure and adds its accesses. With sign 1, does the reverse.
 fn change(context: &Context<'_>, pressure: &mut Pressure<'_>, node: LiveRange, sign: i64) {
     let width = sign * i64::from(context.nodes.class(node).width);
     context.nodes.segments(node).iter().for_each(|segment| pressure.add(segment, width));
     pieces(context, node).for_each(|piece| pressure.add(&piece, -width));
 }
 
-/// Gives a node its register back if there is room. Returns whether there is.
+/// Gives a node its register back if the target allows it. Returns whether the node has its register back.
 fn comes_back(context: &Context<'_>, pressure: &mut Pressure<'_>, node: LiveRange, target: u32) -> bool {
     change(context, pressure, node, 1);
     let fits = pressure.max(context.nodes.segments(node)) <= i64::from(target);

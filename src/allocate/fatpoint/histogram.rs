@@ -1,13 +1,13 @@
 //! The histogram: the cost of each place of the file for one node.
 //!
-//! A unit that another node holds during the node's life is excluded. Costs decide between the other units: a place
+//! A unit that another node holds during the node's life is excluded. The costs choose among the other units: a place
 //! that saves a copy is better, and a place that breaks up an aligned group of free units is worse. 512 entries are
-//! enough for every file of ptxas; a file without a register limit may have more.
+//! enough for every file of ptxas. A file without a register limit may need more.
 
 use crate::allocate::occupied::Occupied;
 use crate::allocate::problem::ClassData;
 
-/// Entries of a file.
+/// Entries for which memory is allocated at first.
 const ENTRIES: usize = 512;
 
 /// Costs of a file's units for one node.
@@ -40,7 +40,7 @@ impl Histogram {
         }
     }
 
-    /// Prefers places that would save a copy, given best first.
+    /// Lowers the cost of places that would save a copy. The places are given best first.
     pub(super) fn prefer(&mut self, places: impl DoubleEndedIterator<Item = u32>) {
         for (rank, place) in places.rev().enumerate() {
             if let Some(cost) = self.cost.get_mut(place as usize) {
@@ -62,7 +62,7 @@ impl Histogram {
         }
     }
 
-    /// Returns the free place below `limit` with the least cost; the lowest of equals.
+    /// Returns the free place below `limit` with the least cost; the lowest of equally cheap places.
     pub(super) fn best(&self, class: &ClassData, limit: u32) -> Option<u32> {
         let places = (0..).step_by(class.align as usize).take_while(|place| place + class.width <= limit);
         let is_free = |place: &u32| {
@@ -82,8 +82,8 @@ mod tests {
         ClassData { name: "c".into(), file: File(0), width, align, bytes: 4, promotes_to: None }
     }
 
-    /// The lowest of the cheapest places is chosen. Held places are excluded, copies decide between equals, and single
-    /// registers leave pairs whole.
+    /// The lowest of the cheapest places is chosen. Held places are excluded, copies decide between places of equal
+    /// cost, and single registers leave pairs whole.
     #[test]
     fn costs_in_their_order() {
         let mut histogram = Histogram::new();

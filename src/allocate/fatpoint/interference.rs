@@ -1,8 +1,8 @@
 //! Interference: the number of places that neighbours may take away from a node, counted without a graph.
 //!
-//! For each class, prefix sums count the segments that have started and that have ended before each moment. A segment
-//! meets the segments that have started before its end and have not ended at its start. A neighbour that it meets twice
-//! counts twice.
+//! For each class and each moment, prefix sums count the segments that have started and the segments that have ended
+//! before the moment. A segment meets the segments that have started before its end and have not ended at its start. A
+//! neighbour that meets the node twice counts twice.
 
 use crate::allocate::availability::Timeline;
 use crate::allocate::problem::{Class, LiveRange, Problem};
@@ -16,7 +16,8 @@ use super::nodes::Nodes;
 pub(super) struct Interference<'a> {
     problem: &'a Problem,
     timeline: &'a Timeline,
-    /// Classes of the file, each with the segments that have started, and that have ended, before each moment.
+    /// The classes of the file. For each, the number of segments that have started before each moment, and the number
+    /// of segments that have ended.
     classes: Vec<(Class, Vec<u32>, Vec<u32>)>,
 }
 
@@ -45,8 +46,8 @@ impl<'a> Interference<'a> {
         Self { problem, timeline, classes }
     }
 
-    /// Returns the number of places that a node's neighbours can take away from it. A neighbour counts as often as they
-    /// meet.
+    /// Returns the number of places that a node's neighbours can take away from it. A neighbour counts as often as it
+    /// meets the node.
     pub(super) fn of(&self, nodes: &Nodes<'_>, node: LiveRange) -> u64 {
         let own = self.problem.ranges()[node].class;
         let table = self.problem.classes();
@@ -59,7 +60,7 @@ impl<'a> Interference<'a> {
                 met * u64::from(table.taken(own, *class))
             })
             .sum();
-        // Each segment has counted itself.
+        // Each segment of the node has counted itself, which is subtracted.
         met.saturating_sub(segments.len() as u64 * u64::from(table.taken(own, own)))
     }
 

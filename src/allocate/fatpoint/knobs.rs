@@ -1,9 +1,9 @@
-//! Knobs of the allocator, by ptxas's names for them.
+//! Knobs of the allocator, under ptxas's names.
 
 use crate::config::Setting;
 use crate::config::SettingValue::{Number, Switch};
 
-/// Settings of the allocator. The numbers of knobs are those of ptxas 13.0.
+/// Settings of the allocator. The numbers in parentheses are the knobs of ptxas 13.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knobs {
     /// `RegAllocCoalescing` (618): whether the sides of copies are merged.
@@ -14,13 +14,14 @@ pub struct Knobs {
     pub max_depth: u32,
     /// `RegAllocCoalesceMaxWidth` (530): the widest live ranges that are merged, in units.
     pub max_width: u32,
-    /// Whether two nodes are merged only if the copy's target weighs no more than its source.
+    /// Whether two nodes are merged only if the copy's target weighs at most as much as its source.
     pub merge_by_weight: bool,
-    /// The most passes over the copies; another pass follows only if the last one merged a copy. At least 1.
+    /// The most passes over the copies, at least 1. Another pass follows only if the last pass merged a copy.
     pub merge_rounds: u32,
-    /// `RegAllocNumNonSpillTrials` (639): number of trials without spilling, and then of attempts with it. At least 1.
+    /// `RegAllocNumNonSpillTrials` (639): number of trials without spilling, at least 1. By default, also the number of
+    /// attempts with spilling.
     pub num_non_spill_trials: u32,
-    /// Number of attempts with spilling; `None`: as many as trials without it. At least 1.
+    /// Number of attempts with spilling, at least 1. `None`: the number of trials without spilling.
     pub spill_trials: Option<u32>,
     /// Units by which each attempt with spilling lowers the target. At least 1.
     pub retry_step: u32,
@@ -29,8 +30,8 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// Values read from ptxas as far as they are known: the switches, and the step of 1 by which the target falls. The
-    /// number of trials and the limits of coalescing could not be read. Their defaults are 2 trials (a third had no
+    /// The values that could be read from ptxas: the switches, and the step of 1 by which the target falls. The number
+    /// of trials and the limits of coalescing could not be read. Their values here are 2 trials (a third trial had no
     /// effect), and no limits.
     pub const PTXAS: Self = Self {
         coalescing: true,
@@ -45,7 +46,8 @@ impl Knobs {
         guidance_queues: true,
     };
 
-    /// The same, with guidance that walks from one fattest point to the next, by cost for the relief.
+    /// The values of ptxas, but with guidance that only walks from the fattest point to the next, by cost for the
+    /// relief.
     pub const HW: Self = Self { guidance_queues: false, ..Self::PTXAS };
 
     /// Changes a knob.

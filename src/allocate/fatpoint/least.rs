@@ -1,20 +1,21 @@
 //! The least register limit that the engine meets.
 //!
-//! Whether a limit is met is not monotone. With odd widths and alignments, one more register may let a live range block
-//! the next one. So bisection does not find the least limit. But the units that instructions need at once, whatever is
-//! spilled, are a floor, which most problems meet. From the floor on, the register limits are tried one by one.
+//! A higher register limit may fail although a lower one is met. With odd widths and alignments, one more register may
+//! let a live range block the next one. For this reason, bisection does not find the least limit. The search starts at
+//! a lower bound, which is the least limit of most problems: the units that instructions need at once, whatever is
+//! spilled. From this bound on, the register limits are tried one by one.
 
 use crate::allocate::problem::{LiveRange, Problem};
 use crate::analysis::Point;
 
-/// Returns the first number from `floor` on that `is_met` accepts.
+/// Returns the first number, from `floor` on, that `is_met` accepts.
 pub(super) fn least_limit(floor: u32, is_met: impl FnMut(&u32) -> bool) -> u32 {
     (floor..).find(is_met).unwrap_or(u32::MAX)
 }
 
-/// Returns the units that are live at once in a problem of one file, whatever is spilled. The engine, which shares no
-/// unit at one moment, meets no lower register limit. Live ranges with places from the start may have them beyond the
-/// register limit, and do not count. O(segments + accesses · log).
+/// Returns the units that are live at once in a problem of one file, whatever is spilled. The engine gives each unit to
+/// only one live range at a moment, so it meets no lower register limit. Live ranges with places from the start do not
+/// count, because they may lie beyond the register limit. O(segments + accesses · log).
 pub(super) fn floor(problem: &Problem) -> u32 {
     // At one point, ends come before starts.
     let mut changes: Vec<(Point, i64)> = Vec::new();
@@ -36,7 +37,8 @@ pub(super) fn floor(problem: &Problem) -> u32 {
     most.max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-/// Returns the times at which a live range has a register whether it is spilled or not: its accesses, each moment once.
+/// Returns the times at which a live range has a register even if it is spilled: its accesses, with each moment only
+/// once.
 fn pieces(problem: &Problem, range: LiveRange) -> Vec<(Point, Point)> {
     let segments = problem.segments(range);
     let mut pieces = Vec::new();
@@ -71,8 +73,8 @@ mod tests {
         problem
     }
 
-    /// A live range that can be spilled counts at its accesses, each moment once. Others count completely, and fixed
-    /// ones do not count.
+    /// A live range that can be spilled counts at its accesses, with each moment only once. Other live ranges count
+    /// completely, except fixed ones, which do not count.
     #[test]
     fn floor_of_what_is_needed() {
         assert_eq!(floor(&problem("")), 0);

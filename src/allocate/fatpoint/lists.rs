@@ -6,16 +6,18 @@
 //! | LargeVec, VeryHigh | more than four registers; pairs and vectors | second |
 //! | High | must have a register, or live together with a place from the start | third |
 //! | LowConf | not sure of a place, in a first trial: least cost for its interference first | fourth |
-//! | LowLate | the same in a later trial: the narrowest first, and of these the last to start | fifth |
+//! | LowLate | not sure of a place, in a later trial: the narrowest first, and among these the last to start | fifth |
 //!
 //! If a node that must have a register found no place within the register limit, a last trial colours all such nodes
 //! before the others.
 //!
 //! The stack is popped from its end. So nodes that are not sure of a place are coloured first, and nodes without
 //! constraints last. A node is sure of a place if its neighbours can take away fewer places than there are (Chaitin's
-//! criterion). Two readings of ptxas contradict each other on LowConf: its table has the nodes of low interference
-//! there, its text the nodes that are deferred as potential spills. A choice by cost over interference makes sense only
-//! for the latter. So the text is followed: low confidence.
+//! criterion).
+//!
+//! The description of ptxas contradicts itself on LowConf. In its table, the list has the nodes of low interference. In
+//! its text, the list has the nodes that are deferred as potential spills. An order by cost over interference makes
+//! sense only for potential spills, so this code follows the text: "low confidence".
 
 use std::cmp::Reverse;
 
@@ -33,9 +35,9 @@ use super::pair::PairMode;
 pub(super) enum Order {
     /// A first trial.
     First,
-    /// A retry: attempt 99 of ptxas.
+    /// A later trial: attempt 99 of ptxas.
     Retry,
-    /// The last resort: like a retry, but nodes that must have a register come before all others, the widest first.
+    /// The last trial: like a retry, but nodes that must have a register come before all others, the widest first.
     Fallback,
 }
 
@@ -48,7 +50,7 @@ pub(super) struct Lists {
     high: Vec<LiveRange>,
     low_conf: Vec<LiveRange>,
     low_late: Vec<LiveRange>,
-    /// Nodes of a last resort.
+    /// Nodes that must have a register, in the last trial.
     must_have: Vec<LiveRange>,
 }
 
@@ -94,7 +96,7 @@ impl Lists {
         }
     }
 
-    /// Drains the lists to a stack. The node at its end is coloured first. O(nodes · log nodes).
+    /// Drains the lists to a stack. The node at the stack's end is coloured first. O(nodes · log nodes).
     pub(super) fn drain(mut self, nodes: &Nodes<'_>, interference: &[u64]) -> Vec<LiveRange> {
         let start = |node: LiveRange| nodes.segments(node).first().map_or(Point(0), |segment| segment.start);
         let late_first = |node: &LiveRange| (Reverse(start(*node)), Reverse(*node));

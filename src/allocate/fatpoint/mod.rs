@@ -1,23 +1,25 @@
 //! Fat-point: nodes come off a stack, and each takes the place of least cost in a histogram of the file.
 //!
-//! The engine follows NVIDIA's ptxas, as its code is read, with Chaitin-Briggs's simplify and select in front and no
-//! interference graph. Each register file is allocated by itself ([`one_file`]). The [`driver`] runs trials without
-//! spilling, and then with it. Copies are merged through a filter ([`coalesce`]), and nodes that must avoid fixed
-//! places are found ([`constraints`]). Nodes are classified into six [`lists`] by their [`interference`] and drained to
-//! a stack. A [`trial`] pops the stack and scans a [`histogram`] for each node. If there is no place, other nodes are
-//! moved to make room ([`retarget`]). Spill [`guidance`] takes candidates from a [`queue`], and walks the [`pressure`]
-//! from its fattest point down. The best result is kept ([`record`]).
+//! The engine follows NVIDIA's ptxas, as its code is read. It orders nodes like Chaitin-Briggs's simplify and select,
+//! but without an interference graph. Each register file is allocated by itself ([`one_file`]). The [`driver`] first
+//! runs trials without spilling, and then attempts with spilling. Copies are merged through a filter ([`coalesce`]),
+//! and nodes that must avoid fixed places are found ([`constraints`]). Nodes are classified into six [`lists`] by their
+//! [`interference`] and drained to a stack. A [`trial`] pops the stack and scans a [`histogram`] for each node. If a
+//! node finds no place, other nodes are moved to make room ([`retarget`]). Spill [`guidance`] takes candidates from a
+//! [`queue`], and walks the [`pressure`] from its fattest point down. The best result is kept ([`record`]).
 //!
 //! Some parts of ptxas are missing here, because an allocation problem has no such information: opcodes, which make
 //! candidates for pre-allocation eligible; modes for PHIs and for spilling to shared memory; predicated copies;
-//! barriers; the class for constraints across files. Uniform registers and accumulators are ordinary files, if a
-//! problem has them. Of pre-colouring a whole function only the knob is known: here, the fixed live ranges have places
-//! from the start. The fix-up of call-saved registers after the allocation has nothing to do, because clobbers of calls
-//! are excluded from the start. The consumption of a pair, its place and one more, follows for every node from its
-//! width.
+//! barriers; and the class for constraints across files. Uniform registers and accumulators are ordinary files, if a
+//! problem has them.
 //!
-//! A register limit is not met if more is live at once than it has. Live ranges without any write count like the
-//! others, although it would not matter if they were overwritten.
+//! Other parts of ptxas need no code of their own. Of its pre-colouring of a whole function, only the knob is known;
+//! here, the fixed live ranges have places from the start. ptxas fixes up call-saved registers after the allocation;
+//! here, clobbers of calls are excluded from the start. In ptxas, a pair consumes its place and one more; here, the
+//! width of a node gives the places that it consumes.
+//!
+//! A register limit is not met if more units are live at once than it has. Live ranges without any write count like the
+//! others, although they could be overwritten without harm.
 
 mod coalesce;
 mod constraints;
@@ -67,10 +69,10 @@ impl Allocator for Fatpoint {
         "fatpoint"
     }
 
-    /// Returns an error ([`ProblemError::LimitNotMet`]) for a register limit that cannot be met, whatever is spilled.
-    /// ptxas fails in this case, too; the other engines do not.
+    /// Returns an error ([`ProblemError::LimitNotMet`]) if a register limit cannot be met, whatever is spilled. ptxas
+    /// also fails in this case. The other engines exceed the limit.
     ///
-    /// O(nodes · (units + segments · log moments)) for each trial; each attempt with spilling makes at least one.
+    /// O(nodes · (units + segments · log moments)) for each trial. Each attempt with spilling has at least one trial.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
         let mut allocation = Allocation::blank(problem);
@@ -93,7 +95,8 @@ impl Allocator for Fatpoint {
 }
 
 impl Fatpoint {
-    /// Finds the smallest register limit above `register_limit` units that can be met, and returns the error with it.
+    /// Finds the smallest register limit above `register_limit` units that can be met, and returns the error that
+    /// reports it.
     fn limit_not_met(&self, problem: &Problem, file: File, register_limit: u32) -> ProblemError {
         let data = &problem.files()[file];
         let units = data.units_per_register.max(1);

@@ -17,7 +17,7 @@ pub(super) struct Merged {
 pub(super) struct Nodes<'a> {
     pub(super) problem: &'a Problem,
     leader: IndexVec<LiveRange, LiveRange>,
-    /// By leader: the merged live ranges; `None` for a live range of its own.
+    /// By leader: the merged live ranges; `None` for a node of one live range.
     merged: IndexVec<LiveRange, Option<Box<Merged>>>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Nodes<'a> {
         self.leader[range]
     }
 
-    /// Returns the live ranges of a node. For a node of one live range, this is its leader.
+    /// Returns the live ranges of a node: its leader alone if nothing was merged into it.
     pub(super) fn members<'b>(&'b self, node: &'b LiveRange) -> &'b [LiveRange] {
         self.merged[*node].as_ref().map_or(std::slice::from_ref(node), |merged| &merged.members)
     }
@@ -66,7 +66,7 @@ impl<'a> Nodes<'a> {
         self.merged[node].as_ref().map_or(data.spill_cost, |merged| merged.cost)
     }
 
-    /// Returns the place that a node has from the start.
+    /// Returns the place that a node has from the start, if any.
     #[inline]
     pub(super) fn fixed(&self, node: LiveRange) -> Option<u32> {
         self.problem.ranges()[node].fixed
@@ -77,7 +77,7 @@ impl<'a> Nodes<'a> {
         self.fixed(node).is_none() && self.cost(node).is_finite()
     }
 
-    /// Merges two nodes. `segments` are those of both.
+    /// Merges two nodes. `segments` are the segments of both.
     pub(super) fn merge(&mut self, node: LiveRange, other: LiveRange, segments: Vec<Segment>) {
         let cost = self.cost(node) + self.cost(other);
         let mut members = self.members(&node).to_vec();

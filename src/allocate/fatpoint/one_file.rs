@@ -8,7 +8,7 @@ use crate::index::IndexVec;
 #[derive(Debug)]
 pub(super) struct OneFile {
     pub(super) problem: Problem,
-    /// By live range of the part: the live range of the given problem.
+    /// By live range of this part: the live range of the whole problem.
     given: IndexVec<LiveRange, LiveRange>,
 }
 
@@ -46,7 +46,7 @@ impl OneFile {
         Self { problem: builder.finish(), given }
     }
 
-    /// Copies the file's allocation into the allocation of the whole problem.
+    /// Copies the file's allocation into the allocation of the whole problem. `found` is the allocation of this part.
     pub(super) fn enter(&self, found: &Allocation, problem: &Problem, into: &mut Allocation) {
         for (own, &given) in self.given.iter_enumerated() {
             into.placements[given] = found.placements[own];

@@ -11,7 +11,8 @@ pub(super) enum PairMode {
     Half,
     /// 3: an aligned pair.
     Double,
-    /// More than a pair, or a pair that is not aligned. ptxas has no mode for these; it knows them by their width.
+    /// More than a pair, or a pair that is not aligned. ptxas has no such mode, and knows these live ranges by their
+    /// width.
     Vector,
 }
 
@@ -31,8 +32,8 @@ impl PairMode {
     }
 }
 
-/// Returns the last unit that a live range consumes: `place + (1 << (mode == 3)) - 1` in registers, and the analogue
-/// for vectors.
+/// Returns the last unit that a live range consumes. For single registers and pairs, this is ptxas's `place + (1 <<
+/// (mode == 3)) - 1`. Vectors consume as many units as they are wide.
 pub(super) fn last_unit(place: u32, class: &ClassData) -> u32 {
     place.saturating_add(class.width.max(1) - 1)
 }

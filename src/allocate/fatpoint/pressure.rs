@@ -1,7 +1,7 @@
-//! Pressure: the number of units that are live at each moment, and the fattest point, at which the most are live.
+//! Pressure: the number of units that are live at each moment, and the fattest point, at which the most units are live.
 //!
-//! The structure is a segment tree over the moments, with additions to whole stretches: `max` of a node includes what
-//! was added to the node, but not what was added above it.
+//! The structure is a segment tree over the moments. Units can be added to a whole stretch of moments at once. `max` of
+//! a node includes the units that were added to the node, but not the units that were added to its ancestors.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub(super) struct Pressure<'a> {
 }
 
 impl<'a> Pressure<'a> {
-    /// Computes the pressure of all live ranges. Live ranges with places from the start count only within the register
-    /// limit. O(moments + segments).
+    /// Computes the pressure of all live ranges. Of live ranges with places from the start, only the units within the
+    /// register limit count. O(moments + segments).
     pub(super) fn new(problem: &Problem, timeline: &'a Timeline, register_limit: u32) -> Self {
         let leaves = timeline.len().next_power_of_two();
         let mut change = vec![0_i64; timeline.len() + 1];
@@ -89,7 +89,8 @@ impl<'a> Pressure<'a> {
         self.max_of(1, 0..self.leaves, &(moment..moment + 1))
     }
 
-    /// Returns the fattest moment, the first of several, and the units that are live there. O(log moments).
+    /// Returns the moment with the most live units, the first of several, and the number of these units. O(log
+    /// moments).
     pub(super) fn fattest(&self) -> (usize, i64) {
         let mut node = 1;
         while node < self.leaves {
@@ -98,7 +99,7 @@ impl<'a> Pressure<'a> {
         (node - self.leaves, self.max[1])
     }
 
-    /// Returns for each moment, and the end, the number of earlier moments at which more than `limit` units are live.
+    /// Returns for each moment, and for the end, the number of earlier moments with more than `limit` live units.
     /// O(moments).
     pub(super) fn moments_above(&self, limit: i64) -> Vec<u32> {
         let mut above: Vec<i64> = self.added.clone();
@@ -118,12 +119,12 @@ impl<'a> Pressure<'a> {
         counts
     }
 
-    /// Excludes a moment.
+    /// Excludes a moment from the search for the fattest moment.
     pub(super) fn ignore(&mut self, moment: usize) {
         self.add_to(1, 0..self.leaves, &(moment..moment + 1), -IGNORED);
     }
 
-    /// Includes a moment again that was excluded.
+    /// Includes an excluded moment again.
     pub(super) fn mind(&mut self, moment: usize) {
         self.add_to(1, 0..self.leaves, &(moment..moment + 1), IGNORED);
     }
@@ -132,7 +133,8 @@ impl<'a> Pressure<'a> {
 /// Larger than any number of units.
 const IGNORED: i64 = 1 << 48;
 
-/// Returns the units of a live range. A live range with a place from the start counts only within the register limit.
+/// Returns the units of a live range. Of a live range with a place from the start, only the units within the register
+/// limit count.
 fn units_within(problem: &Problem, range: LiveRange, register_limit: u32) -> i64 {
     let width = problem.class(range).width;
     let place = problem.ranges()[range].fixed;

@@ -2,8 +2,9 @@
 //!
 //! ptxas is read to walk the instructions with a queue of candidates for each class. A definition puts a value into the
 //! queue, and a read removes it. Values that guidance finds in the queue are spilled in the next attempt. Here, files
-//! are allocated one by one, so there is one queue at a time. If more is live than wanted, the cheapest values of the
-//! queue are spilled, whatever they relieve elsewhere. The rest is left to the walk from the fattest point.
+//! are allocated one by one, so there is one queue at a time. If more units are live than the target allows, the
+//! cheapest values of the queue are spilled, even if they relieve no other point. The remaining excess is left to the
+//! walk from the fattest point.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +15,14 @@ use crate::index::EntityIndex;
 use super::context::Context;
 use super::pressure::Pressure;
 
-/// Events of a node at a moment: reads come before writes.
+/// Accesses of a node at a moment. Reads are handled before writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Read,
     Written,
 }
 
-/// Walks the moments and lets `spill` remove nodes from the pressure. O(accesses · log).
+/// Walks the moments. Calls `spill` for each chosen node, which removes the node from the pressure. O(accesses · log).
 pub(super) fn from_queue<'p>(
     context: &Context<'_>,
     pressure: &mut Pressure<'p>,

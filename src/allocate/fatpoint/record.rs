@@ -3,7 +3,7 @@
 /// Quality of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Score {
-    /// Nodes that must have a register and exceed the register limit.
+    /// Nodes that must have a register and have one beyond the register limit.
     pub(super) beyond: u32,
     /// Units in use.
     pub(super) registers: u32,
@@ -14,18 +14,18 @@ pub(super) struct Score {
 }
 
 impl Score {
-    /// Whether this result is better than another one.
+    /// Whether this result is better than another result.
     ///
-    /// The order is the one that ptxas is read to have. While nothing is spilled: fewer registers, then less pressure.
-    /// Otherwise: less cost, then less pressure, then fewer registers. Its density, 128 divided by the registers, adds
-    /// nothing to these.
+    /// The order is the one that ptxas is read to have. If nothing is spilled, it compares registers, then pressure.
+    /// Otherwise, it compares the nodes beyond the register limit, then cost, then pressure, then registers. Less is
+    /// better. ptxas also compares density, 128 divided by the registers, which adds nothing to this order.
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
         let by_count = |score: &Self| (score.registers, score.pressure);
         let by_cost = |score: &Self| (score.beyond, score.cost, score.pressure, score.registers);
         if self.fits() && other.fits() { by_count(self) < by_count(other) } else { by_cost(self) < by_cost(other) }
     }
 
-    /// Whether everything has a register within the register limit.
+    /// Whether nothing is spilled and nothing exceeds the register limit.
     pub(super) fn fits(&self) -> bool {
         self.beyond == 0 && self.cost == 0.0
     }
@@ -42,7 +42,7 @@ impl<T> Record<T> {
         Self { best: None }
     }
 
-    /// Adds a result, and keeps it if it is better than all before it.
+    /// Adds a result, and keeps it if it is better than all results before it.
     pub(super) fn add(&mut self, score: Score, result: T) {
         if self.best.as_ref().is_none_or(|(best, _)| score.is_better_than(best)) {
             self.best = Some((score, result));
@@ -63,8 +63,8 @@ impl<T> Record<T> {
 mod tests {
     use super::*;
 
-    /// Fewer registers win among results that fit, and less cost among results that do not. Results that fit win over
-    /// the others. The first of equals stays.
+    /// Of results that fit, the one with fewer registers wins. Of other results, the one with less cost wins. Results
+    /// that fit win over the others. The first of equal results stays.
     #[test]
     fn order() {
         let score = |registers, pressure, cost| Score { beyond: 0, registers, pressure, cost };

@@ -1,10 +1,10 @@
-//! Retarget: moves nodes to other places to make room for a node. If that does not help, nodes are spilled.
+//! Retarget: moves nodes to other places to make room for a node. If moving does not help, nodes are spilled.
 
 use crate::allocate::problem::LiveRange;
 
 use super::trial::Trial;
 
-/// Number of places whose holders the engine tries to move.
+/// Most places that are tried, by moving their holders, for a node that may be spilled.
 const TRIED: usize = 4;
 
 /// A place, and the holders that must leave it.
@@ -17,8 +17,8 @@ struct Place {
 }
 
 impl Trial<'_> {
-    /// Finds a place for a node by moving its holders to other places. Returns whether there was one. For a node that
-    /// must have a register, all places are tried.
+    /// Makes room for a node by moving the holders of a place to other places. Returns whether this succeeded. For a
+    /// node that must have a register, all places are tried.
     pub(super) fn make_room(&mut self, node: LiveRange) -> bool {
         let mut places = self.places(node);
         places.sort_by_key(|place| (place.holders.len(), place.unit));
@@ -28,7 +28,7 @@ impl Trial<'_> {
         places.iter().any(|place| self.try_move(node, place))
     }
 
-    /// Moves the holders of a place, all or none.
+    /// Moves all holders of a place, or none of them.
     fn try_move(&mut self, node: LiveRange, place: &Place) -> bool {
         let before: Vec<Option<u32>> = place.holders.iter().map(|&holder| self.vacate(holder)).collect();
         self.occupy(node, place.unit);
@@ -52,7 +52,7 @@ impl Trial<'_> {
         false
     }
 
-    /// Returns the places within the target whose holders may all leave.
+    /// Returns the places within the target that no fixed live range holds.
     fn places(&self, node: LiveRange) -> Vec<Place> {
         let nodes = &self.context.nodes;
         let (class, segments) = (nodes.class(node), nodes.segments(node));
@@ -73,8 +73,8 @@ impl Trial<'_> {
         units.filter_map(place).collect()
     }
 
-    /// Spills the cheaper of two: the node, or the holders of a place. A node that must have a register and cannot have
-    /// one within the register limit gets one beyond it.
+    /// Spills the node or the holders of a place, whichever is cheaper. If a node that must have a register finds no
+    /// place within the register limit, it gets a place beyond the limit.
     pub(super) fn spill_for(&mut self, node: LiveRange) {
         let places = self.places(node);
         let cheapest = places.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost).then(a.unit.cmp(&b.unit)));

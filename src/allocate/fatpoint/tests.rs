@@ -1,4 +1,4 @@
-//! Tests of each phase, on problems with a known answer and on generated ones.
+//! Tests of each phase, on problems with a known solution and on generated problems.
 
 use arbitrary::Unstructured;
 
@@ -39,8 +39,8 @@ const STACKED: &str = "file R budget 9\nclass A R\nclass B R width 2 align 2\ncl
     range A fixed 3 live 18..21\nrange A cost 1 live 18..21 write 4*1 read 5*1\n";
 
 /// Nodes without constraints are coloured last. Before them come pairs, vectors, and nodes that must have a register or
-/// avoid a fixed place. Nodes that are not sure of a place come first, the most expensive for their interference before
-/// the others.
+/// avoid a fixed place. Nodes that are not sure of a place come first, those with the highest cost for their
+/// interference before the others.
 #[test]
 fn drain_order() {
     let (problem, knobs) = (problem(STACKED), Knobs::PTXAS);
@@ -58,7 +58,7 @@ fn drain_order() {
     assert_eq!(stack(&unsure, Order::Retry), [3, 5, 0, 1, 2]);
 }
 
-/// The interference of a node is never less than the places that its live neighbours can take away.
+/// The interference of a node is never less than the number of places that its live neighbours can take away.
 #[test]
 fn interference_counts_all() {
     let check = |u: &mut Unstructured<'_>| {
@@ -114,7 +114,7 @@ fn coalescing_filter() {
 /// A pair finds no two adjacent registers until a single register is moved.
 #[test]
 fn making_room() {
-    // Copies prefer 0 for lr0 and 2 for lr1.
+    // By their copies, lr0 prefers place 0 and lr1 prefers place 2.
     let problem = problem(
         "file R budget 4\nclass A R\nclass B R width 2 align 2\n\
          range A cost 9 live 2..33 write 0*1 read 8*1\nrange A cost 9 live 2..33 write 0*1 read 8*1\n\
@@ -127,7 +127,7 @@ fn making_room() {
     assert_eq!((outcome.spilled, outcome.moved), (vec![], 1));
 }
 
-/// If no node can be moved, one more register is used, and not the last one of the register limit.
+/// If no node can be moved, one more register is used: the lowest free one, not the last one of the register limit.
 #[test]
 fn no_more_than_needed() {
     let text = "file R budget 255\nclass A R\nclass B R width 2 align 2\n\
@@ -139,7 +139,8 @@ fn no_more_than_needed() {
     assert_eq!(allocation.costs(&problem).units, [3]);
 }
 
-/// Guidance spills the node with the least cost for its relief, and nothing if no moment is too fat.
+/// Guidance spills the node with the least cost for its relief. It spills no node if no moment has more live units than
+/// the target.
 #[test]
 fn guidance_by_cost() {
     let problem = problem(
@@ -152,8 +153,8 @@ fn guidance_by_cost() {
     assert!(guide(&context, 3).is_empty());
 }
 
-/// The queue spills the cheapest of all values that wait for a read, whatever they relieve. Without the queue, one live
-/// range is spilled that relieves two fat points at once.
+/// The queue spills the cheapest of all values that wait for a read, even if it relieves only one point. Without the
+/// queue, guidance spills one live range that relieves two fat points at once.
 #[test]
 fn guidance_from_the_queue() {
     let problem = problem(
@@ -166,7 +167,7 @@ fn guidance_from_the_queue() {
     assert_eq!(spilled(&Knobs { guidance_queues: true, ..Knobs::HW }), [1, 3]);
 }
 
-/// The number of attempts with spilling can be set; by default, it is the number of trials without spilling.
+/// The number of attempts with spilling can be set. By default, it is the number of trials without spilling.
 #[test]
 fn retries() {
     let check = |u: &mut Unstructured<'_>| {
@@ -184,8 +185,8 @@ fn retries() {
     explore(check, 500, &[("retried", 0)]);
 }
 
-/// After guidance, no moment has more live units than the target, or no node there can be spilled without an access
-/// there.
+/// After guidance, each moment meets one of two conditions: at most the target's units are live, or no node that is
+/// live there can be spilled without an access there.
 #[test]
 fn guidance_reaches_its_target() {
     let check = |u: &mut Unstructured<'_>| {
@@ -234,8 +235,8 @@ fn files_by_themselves() {
     assert_eq!([1, 2].map(is_spilled), [true, true]);
 }
 
-/// With the rule of weights, the sides of a copy stay apart if the target weighs more than the source, until other
-/// copies make the source heavier. Merged and rejected copies are counted.
+/// With the rule of weights, the sides of a copy stay apart if the target weighs more than the source. They are merged
+/// after other copies have made the source heavier. Merged and rejected copies are counted.
 #[test]
 fn merged_by_weight() {
     // lr0 is copied to lr1, which weighs more. lr2 is copied to lr0 less often, and is heavy.

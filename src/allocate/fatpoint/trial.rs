@@ -17,7 +17,7 @@ pub(super) struct Outcome {
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
     /// Nodes without a place.
     pub(super) spilled: Vec<LiveRange>,
-    /// Nodes that must have a register and exceed the register limit.
+    /// Nodes that must have a register and have one beyond the register limit.
     pub(super) beyond: u32,
     /// Units in use.
     pub(super) registers: u32,
@@ -31,7 +31,7 @@ pub(super) struct Trial<'a> {
     pub(super) registers: Registers<LiveRange>,
     histogram: Histogram,
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
-    /// Units that are tried before more are used, up to the register limit.
+    /// Units that are tried first. The target grows up to the register limit if they do not suffice.
     pub(super) target: u32,
     pub(super) spilled: Vec<LiveRange>,
     beyond: u32,
@@ -39,8 +39,8 @@ pub(super) struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Gives nodes places as long as there are places. O(nodes · (units + segments · log moments)), and more if room
-    /// must be made.
+    /// Gives places to the nodes on the stack, as long as there are free places or room can be made. O(nodes · (units +
+    /// segments · log moments)), and more if room must be made.
     pub(super) fn run(context: &'a Context<'a>, order: Order) -> Outcome {
         let mut trial = Self::new(context);
         let lists = Lists::classify(&context.nodes, &context.constraints, &context.interference, trial.target, order);
@@ -56,7 +56,7 @@ impl<'a> Trial<'a> {
     fn new(context: &'a Context<'a>) -> Self {
         let nodes = &context.nodes;
         let ranges = context.problem.ranges();
-        // A live range that is never live can be at any place.
+        // A node that is never live can be at any place.
         let start = |range: LiveRange| nodes.fixed(range).or(nodes.segments(range).is_empty().then_some(0));
         Self {
             context,
@@ -80,20 +80,20 @@ impl<'a> Trial<'a> {
         if self.make_room(node) {
             return;
         }
-        // If possible, use one more register than before: the lowest free place, regardless of cost.
+        // If possible, more registers are used than before: the lowest free place is taken, regardless of cost.
         let (class, segments) = (self.context.nodes.class(node), self.context.nodes.segments(node));
         let more = self.registers.free_place(class, segments, self.context.register_limit, &[]);
         if let Some(unit) = more {
             self.target = self.target.max(last_unit(unit, class) + 1);
             return self.occupy(node, unit);
         }
-        // With the whole register limit, more nodes can be moved.
+        // With the whole register limit as the target, more nodes can be moved.
         self.target = self.context.register_limit.unwrap_or(self.target);
         self.spill_for(node);
     }
 
-    /// Places a node's row as a whole, before other nodes are in the way, if no member has a place yet. Returns whether
-    /// the node has a place afterwards.
+    /// Places a node's row as a whole if none of its members has a place yet. This happens before other nodes are in
+    /// the way. Returns whether the node has a place afterwards.
     fn place_row(&mut self, node: LiveRange) -> bool {
         let Self { context, registers, units, target, .. } = self;
         let nodes = &context.nodes;

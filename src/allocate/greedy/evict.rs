@@ -1,4 +1,4 @@
-//! Evict: removes live ranges from a place to make room for a heavier one.
+//! Evict: removes live ranges from a place to make room for a heavier live range.
 //!
 //! Only lighter items are evicted. So the placed items grow heavier with every eviction, and the process terminates. In
 //! addition, the number of evictions of one item is bounded.
@@ -13,8 +13,8 @@ pub(super) struct Eviction {
 }
 
 impl Run<'_> {
-    /// Returns the place whose heaviest holder is lightest. Of several, the holders together decide. `None` if every
-    /// place has a holder that must stay.
+    /// Returns the place whose heaviest holder is the lightest. Among equal places, the one whose holders weigh least
+    /// in sum is returned. `None` if every place has a holder that must stay.
     pub(super) fn cheapest_eviction(&self, item: Item) -> Option<Eviction> {
         let class = self.items.class(item);
         let registers = &self.files[class.file];
@@ -45,7 +45,8 @@ impl Run<'_> {
         best.map(|(.., eviction)| eviction)
     }
 
-    /// Of two items that must have a register, the wider may evict the other, because it has fewer places.
+    /// Whether an item may evict a holder. If both must have a register, a wider item may evict a narrower one, because
+    /// it has fewer places.
     fn may_evict(&self, item: Item, holder: Item) -> bool {
         let (weight, held) = (self.items.weight(item), self.items.weight(holder));
         if self.items.is_fixed(holder) {

@@ -1,4 +1,4 @@
-//! Items that wait for a place: live ranges, and pieces of spilled ones.
+//! Items that wait for a place: live ranges, and pieces of spilled live ranges.
 
 use super::super::partners::Partners;
 use super::super::problem::{Class, ClassData, LiveRange, Problem};
@@ -7,7 +7,7 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A live range, by its number, or a piece of one, numbered after all live ranges.
+    /// A live range, under its own number, or a piece of a live range. Pieces are numbered after all live ranges.
     Item, "item"
 }
 
@@ -30,7 +30,7 @@ struct Piece {
 pub(super) struct Items<'a> {
     problem: &'a Problem,
     pieces: Vec<Piece>,
-    /// Loss of an item by eviction, for each point of its life.
+    /// Cost of evicting an item, for each point at which it is live.
     weight: IndexVec<Item, f32>,
     length: IndexVec<Item, u32>,
     partners: Partners<'a>,
@@ -78,7 +78,7 @@ impl<'a> Items<'a> {
         self.segments(item).first().map_or(Point(0), |segment| segment.start)
     }
 
-    /// Returns the loss of an item by eviction; infinite if it may not be evicted.
+    /// Returns the cost of evicting an item; infinite if the item may not be evicted.
     #[inline]
     pub(super) fn weight(&self, item: Item) -> f32 {
         self.weight[item]
@@ -104,12 +104,12 @@ impl<'a> Items<'a> {
         places
     }
 
-    /// Returns the table of partners; `None` for a piece, which has no partners.
+    /// Returns the table of partners; `None` for a piece, because pieces have no partners.
     pub(super) fn partners(&self, item: Item) -> Option<&Partners<'a>> {
         self.piece(item).is_none().then_some(&self.partners)
     }
 
-    /// Makes a piece for each access of a live range. The new items are numbered in this order.
+    /// Makes a piece for each access of a live range. The new items have numbers in the order of the accesses.
     pub(super) fn split_into_pieces(&mut self, range: LiveRange) -> impl Iterator<Item = Item> + use<> {
         let first = self.weight.len();
         let class = self.problem.ranges()[range].class;

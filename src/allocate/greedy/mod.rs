@@ -2,9 +2,9 @@
 //!
 //! The design is that of LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011). A
 //! priority queue supplies live ranges, the widest first. Each takes a place that is free for all of its life
-//! ([`assign`]). If there is none, it evicts lighter ones ([`evict`]), which return to the queue. Otherwise it is
-//! spilled, and a short live range for each use and definition joins the queue. A segment tree over time finds free
-//! places. An interval tree for each unit finds its holders.
+//! ([`assign`]). If no such place exists, the live range evicts lighter ones ([`evict`]), which return to the queue. If
+//! it cannot evict any, it is spilled, and a short live range for each of its uses and definitions joins the queue. A
+//! segment tree over time finds free places. An interval tree for each unit finds its holders.
 
 mod assign;
 mod evict;
@@ -28,7 +28,7 @@ use queue::Queue;
 /// The greedy allocator.
 #[derive(Clone, Debug)]
 pub struct Greedy {
-    /// The most evictions of one live range; after that, it stays until it is spilled.
+    /// The most evictions of one live range. After that, the live range keeps its place until it is spilled.
     pub max_evictions: u32,
 }
 
@@ -101,10 +101,13 @@ impl<'a> Run<'a> {
         this
     }
 
-    /// Adds an item to the queue. The widest come first: they are hardest to place, and the others fit between them.
-    /// Among equally wide items with a register limit, the longest come first, for the same reason. Without a register
-    /// limit, items come in the order of their starts: if no live range has a hole, an earlier item can be in the way
-    /// only at the first point of a new one, and no more units are used than are live at once.
+    /// Adds an item to the queue. The widest items come first: they are hardest to place, and narrower items fit
+    /// between them.
+    ///
+    /// With a register limit, the longest of equally wide items come first, for the same reason. Without a register
+    /// limit, equally wide items come in the order of their starts. If no live range has a hole, only the items that
+    /// are live at the first point of a new item can then be in its way. So no more units are used than are live at
+    /// once.
     fn enqueue(&mut self, item: Item) {
         let class = self.items.class(item);
         let of_equals = match self.problem.files()[class.file].register_limit {
@@ -170,8 +173,8 @@ impl<'a> Run<'a> {
         partners.row(range, limit, |other| unit[Item::whole(other)], occupied)
     }
 
-    /// Places a row before other items are in its way. A member whose place is taken by another member, because the two
-    /// are the same or live at once, waits for its turn.
+    /// Places a row before other items are in its way. The place of a member may already be taken by another member
+    /// that is the same live range or is live at once. Such a member is placed later, when it leaves the queue.
     fn occupy_row(&mut self, row: &[(LiveRange, u32)]) {
         for &(range, unit) in row {
             let (item, class) = (Item::whole(range), self.problem.class(range));

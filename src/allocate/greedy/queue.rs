@@ -5,17 +5,18 @@ use std::collections::BinaryHeap;
 
 use super::items::Item;
 
-/// The greatest priority comes first: units, then a key that orders items of one width.
+/// Priority of an item: its width in units, then a key that orders items of one width. The greatest priority comes
+/// first.
 pub(super) type Priority = (u32, u32);
 
 type Entry = (Priority, Reverse<Item>);
 
-/// A priority queue; of equals the oldest item comes first.
+/// A priority queue. Among equal priorities, the oldest item comes first.
 ///
-/// Most items are added before the first is removed. Sorting these once is cheaper than a heap.
+/// Most items are added before the first is removed. Sorting these items once is cheaper than a heap.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Items in ascending order, after the first item was removed.
+    /// Items that were added before the first removal, which sorts them in ascending order.
     first: Vec<Entry>,
     is_sorted: bool,
     later: BinaryHeap<Entry>,
@@ -44,7 +45,7 @@ impl Queue {
 mod tests {
     use super::*;
 
-    /// Items come in the order of their priorities, whenever they were added.
+    /// Items come in the order of their priorities, regardless of when they were added.
     #[test]
     fn in_order() {
         let mut queue = Queue::default();

@@ -6,8 +6,8 @@ use crate::allocate::{check_allocation, read_point, write_point};
 use crate::analysis::{Segment, ValueNumber};
 use crate::function::Inst;
 
-/// Creates live ranges without holes in a file without a register limit. Each has a width, which is also its alignment,
-/// and is written at the first given instruction and read at the second.
+/// Creates a problem of live ranges without holes in a file without a register limit. Each triple has the width, which
+/// is also the alignment, the instruction that writes the live range, and the instruction that reads it.
 fn intervals(ranges: &[(u32, u32, u32)]) -> Problem {
     let mut builder = ProblemBuilder::new("k");
     let file = builder.file(FileData { name: "R".into(), register_limit: None, units_per_register: 1 });
@@ -44,7 +44,7 @@ fn intervals_take_what_is_live_at_once() {
     });
 }
 
-/// A pair that starts after single registers needs no place beyond theirs: the single registers fit beside it.
+/// Wide live ranges take their places first, so single registers that start earlier fit beside them.
 #[test]
 fn single_registers_fit_beside_pairs() {
     let problem = intervals(&[(1, 0, 9), (2, 1, 8), (1, 2, 7), (4, 3, 9)]);

@@ -1,14 +1,15 @@
-//! Copies in the arms of a diamond: a value that is copied there and read nowhere else also has the cost of its copy.
+//! Copies in the arms of a diamond. If a copy there is the only reader of a value, the spill cost of the value includes
+//! the cost of the copy.
 //!
 //! PHIs become such copies. ptxas is read to add the spill cost of a PHI to the only value that the PHI takes from an
-//! arm: to spill one of the two without the other would gain nothing.
+//! arm, because spilling only one of the two would gain nothing.
 
 use super::{CopyInst, LiveRange, Problem};
 use crate::function::{Block, Inst};
 use crate::index::IndexVec;
 
-/// Returns the copies in an arm of a diamond that are the only readers of their sources. The last copy comes first, so
-/// that a chain of copies adds up from its end. O(copies · log blocks + edges).
+/// Returns the copies in an arm of a diamond that are the only readers of their sources. The copies come in reverse
+/// order, so that the costs of a chain of copies add up from its end. O(copies · log blocks + edges).
 pub(super) fn in_diamonds(problem: &Problem) -> impl Iterator<Item = &CopyInst> {
     let arms = arms(problem);
     let blocks = problem.flow().blocks();
@@ -24,7 +25,8 @@ pub(super) fn in_diamonds(problem: &Problem) -> impl Iterator<Item = &CopyInst> 
         .filter(move |copy| copy.to != copy.from && is_in_arm(copy.inst) && is_alone(copy.from))
 }
 
-/// Computes for each block whether it is one of two arms between a branching block and the block in which both meet.
+/// Computes for each block whether it is an arm of a diamond: one of two blocks between a branching block and the block
+/// in which both meet.
 fn arms(problem: &Problem) -> Vec<bool> {
     let blocks = problem.flow().blocks();
     let mut preds: IndexVec<Block, Vec<Block>> = IndexVec::filled(Vec::new(), blocks.len());

@@ -35,7 +35,7 @@ impl ProblemBuilder {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Creates a problem without live ranges, with the files, classes and control flow of another.
+    /// Creates a problem without live ranges, with the files, classes and control flow of another problem.
     pub fn like(problem: &Problem) -> Self {
         let classes = problem.classes.iter_enumerated().map(|(_, class)| class.clone()).collect();
         Self { files: problem.files.clone(), classes, flow: problem.flow.clone(), ..Self::new(&problem.name) }
@@ -56,7 +56,7 @@ impl ProblemBuilder {
         self.classes.push(class)
     }
 
-    /// Returns a class that was added.
+    /// Returns the data of a class.
     pub(super) fn class_data(&self, class: Class) -> &ClassData {
         &self.classes[class]
     }
@@ -74,11 +74,11 @@ impl ProblemBuilder {
         self.accesses.reserve(accesses);
     }
 
-    /// Adds a live range that may not be spilled; further properties can be set in the returned data. `segments` are
-    /// sorted and disjoint, `accesses` in the order of instructions.
+    /// Adds a live range that may not be spilled. Its other properties can be set later. `segments` are sorted and
+    /// disjoint, and `accesses` are in the order of instructions.
     ///
-    /// The conflicts of a write are searched at the starts of segments. So an early write in the middle of a segment
-    /// starts a new one. This occurs at the start of a block into which the previous value is live.
+    /// A write is checked for conflicts at the start of a segment. So an early write in the middle of a segment must
+    /// begin a new segment. This occurs at the start of a block into which the previous value is live.
     pub fn range(
         &mut self,
         class: Class,
@@ -101,7 +101,7 @@ impl ProblemBuilder {
         })
     }
 
-    /// Splits the segments of the last live range at early writes inside them.
+    /// Splits the segments of the last live range at the early writes inside them.
     fn split_at_early_writes(&mut self, first_segment: usize, first_access: usize) {
         for access in &self.accesses[first_access..] {
             let at = access.segment().start;
@@ -139,7 +139,7 @@ impl ProblemBuilder {
         self.ranges[range].register = Some(register);
     }
 
-    /// Makes a live range a part of the register whose first part is given.
+    /// Makes a live range a part of a register, which is identified by its first part.
     pub fn part_of(&mut self, range: LiveRange, first: LiveRange) {
         self.ranges[range].part_of = Some(first);
     }
@@ -149,7 +149,7 @@ impl ProblemBuilder {
         self.loops.push(data)
     }
 
-    /// Adds a crossing into a loop or out of one.
+    /// Adds an edge that enters or leaves a loop.
     pub fn crossing(&mut self, crossing: Crossing) {
         self.crossings.push(crossing);
     }
@@ -159,12 +159,12 @@ impl ProblemBuilder {
         self.links.push(link);
     }
 
-    /// Adds a block, after those that were added before.
+    /// Adds a block, after the existing blocks.
     pub fn block(&mut self, insts: Range<Inst>, succs: Vec<Block>) {
         Arc::make_mut(&mut self.flow).blocks.push(FlowBlock { insts, succs });
     }
 
-    /// Marks an instruction as pure: its only effect is its writes. Instructions are marked in their order.
+    /// Marks an instruction as pure: its only effect is its writes. Callers mark instructions in their order.
     pub fn pure(&mut self, inst: Inst) {
         Arc::make_mut(&mut self.flow).pure.push(inst);
     }

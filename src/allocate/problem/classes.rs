@@ -8,16 +8,16 @@ use crate::index::{EntityIndex, IndexVec};
 /// The greatest width or alignment of a class in units: far above the tuples of all processors.
 pub(super) const WIDEST: u32 = 1024;
 
-/// The classes of a problem, and for each pair the number of places of the one that a member of the other can take
-/// away.
+/// The classes of a problem. For each pair of classes, it also has the number of places that a member of one class can
+/// take away from a member of the other.
 ///
-/// This replaces the "degree" if classes alias: a live range of class `c` is sure to find a place if its neighbours
-/// together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm for
-/// graph-coloring register allocation" (PLDI 2004).
+/// This number replaces the "degree" if classes alias: a live range of class `c` is sure to find a place if its
+/// neighbours together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm
+/// for graph-coloring register allocation" (PLDI 2004).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassTable {
     classes: IndexVec<Class, ClassData>,
-    /// Rows are the classes that want a place, columns those of their neighbours.
+    /// A row for each class that wants a place, and a column for each class of a neighbour.
     taken: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl ClassTable {
         self.classes.is_empty()
     }
 
-    /// Returns the most places of class `wanting` that a neighbour of class `neighbour` takes away.
+    /// Returns the most places that a neighbour of class `neighbour` takes away from a member of class `wanting`.
     #[inline]
     pub fn taken(&self, wanting: Class, neighbour: Class) -> u32 {
         self.taken[wanting.index() * self.classes.len() + neighbour.index()]
@@ -72,17 +72,18 @@ impl Index<Class> for ClassTable {
     }
 }
 
-/// Returns the most multiples of `wanting.align` at which `wanting.width` units overlap `neighbour.width` units that
-/// start at a multiple of `neighbour.align`.
+/// Returns the most places of `wanting` that overlap one place of `neighbour`. Places are multiples of a class's
+/// alignment.
 fn places_taken(wanting: &ClassData, neighbour: &ClassData) -> u32 {
     let is_sound = |class: &ClassData| (1..=WIDEST).contains(&class.width) && (1..=WIDEST).contains(&class.align);
     if wanting.file != neighbour.file || !is_sound(wanting) || !is_sound(neighbour) {
         return 0;
     }
-    // Places p = k · align with start - width < p < start + neighbour.width, over all values of `start` modulo align.
+    // Counts the places p = k · align with start - width < p < start + neighbour.width. The maximum is taken over all
+    // values of `start` modulo align.
     let reach = wanting.width + neighbour.width - 1;
     let count = |start: u32| {
-        // A multiple of align that exceeds start - width, so that no value is below zero.
+        // A multiple of align is added, so that no number is negative.
         let below = start + wanting.align * wanting.width - wanting.width;
         (below + reach) / wanting.align - below / wanting.align
     };

@@ -1,6 +1,6 @@
 //! Control flow: the order of instructions, which live ranges alone do not show.
 //!
-//! Allocators do not need it. It is for analyses of the code that an allocation stands for.
+//! Allocators do not need it. Analyses of the allocated code do.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::{Problem, ProblemError};
 use crate::function::{Block, Inst};
 use crate::index::{EntityIndex, IndexVec};
 
-/// A basic block: instructions that run one after the other.
+/// A basic block: instructions that execute one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowBlock {
     /// The block's instructions. It begins where the previous block ends.
@@ -18,7 +18,7 @@ pub struct FlowBlock {
     pub succs: Vec<Block>,
 }
 
-/// The control flow of a problem, which enters at the first block. Without blocks, the control flow is unknown.
+/// The control flow of a problem, which begins at the first block. Without blocks, the control flow is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     pub(super) blocks: IndexVec<Block, FlowBlock>,
@@ -39,7 +39,7 @@ impl Flow {
         &self.blocks
     }
 
-    /// Returns the number of instructions in all blocks; their numbers are below it.
+    /// Returns the number of instructions in all blocks. The instructions are numbered from 0.
     pub fn num_insts(&self) -> usize {
         self.blocks.iter().next_back().map_or(0, |block| block.insts.end.0 as usize)
     }
@@ -51,7 +51,7 @@ impl Flow {
 }
 
 impl fmt::Display for Flow {
-    /// Writes the lines of a problem's text form.
+    /// Writes the blocks and pure instructions as lines of a problem's text form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for FlowBlock { insts, succs } in self.blocks.iter() {
             write!(f, "block {}..{}", insts.start.0, insts.end.0)?;

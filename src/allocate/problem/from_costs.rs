@@ -10,14 +10,14 @@ use crate::index::IndexVec;
 
 /// Properties of a live range that come from the function.
 pub(super) struct RangeContext {
-    /// Loop depth of the blocks in which it is live, weighted by their frequency.
+    /// Loop depth of the blocks in which the live range is live, weighted by their frequency.
     pub(super) loop_depth: f32,
     /// Whether the value is the same in all threads of a warp.
     pub(super) is_uniform: bool,
 }
 
-/// Sets the spill cost of each live range of the function. `context` returns `None` for a live range that is none of
-/// the function's registers.
+/// Sets the spill cost of each live range of the function. `context` returns `None` for live ranges that represent no
+/// register of the function.
 pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, context: impl Fn(LiveRange) -> Option<RangeContext>) {
     let peaks = problem.peaks();
     let live_bytes = peaks.iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });

@@ -35,8 +35,8 @@ impl Problem {
         Ok(Self::of_registers((function, classification), preset, &|_| true, &|_| true))
     }
 
-    /// Creates the problem of some registers of a function that has left SSA form. Registers that may not be spilled
-    /// must have a register of the hardware.
+    /// Creates the problem of the registers for which `takes_part` holds, in a function that has left SSA form.
+    /// Registers for which `may_spill` does not hold must have a register of the hardware.
     pub(crate) fn of_registers(
         (function, classification): (&Function, &Classification),
         preset: &Preset,
@@ -128,7 +128,7 @@ fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     classes
 }
 
-/// Adds a class for registers that are taken from the start.
+/// Adds a class for registers of the hardware that are taken from the start.
 fn fixed_class(builder: &mut ProblemBuilder, name: &str, registers: &Range<u32>, preset: &Preset) -> Class {
     let width = registers.len() as u32 * preset.units_per_register();
     builder.class(ClassData { name: name.into(), file: File(0), width, align: 1, bytes: 0, promotes_to: None })
@@ -151,8 +151,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Returns the accesses of a register. For each instruction, this is one access for reads and one for writes, or
-    /// one for both.
+    /// Returns the accesses of a register. An instruction has one access for its reads and one for its writes, or a
+    /// single access for both.
     fn accesses(&self, reg: VReg) -> Vec<Access> {
         let mut accesses: Vec<Access> = Vec::new();
         for occurrence in self.occurrences.of(reg) {
@@ -216,7 +216,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds a live range for reserved registers. It leaves out the moments that already belong to clobbers of calls.
+    /// Adds a live range for reserved registers. Its segments leave out the moments at which calls clobber.
     fn add_reserved(&self, builder: &mut ProblemBuilder, reserved: &Range<u32>, preset: &Preset) {
         let class = fixed_class(builder, "reserved", reserved, preset);
         let (mut segments, mut start, value) = (Vec::new(), Point(0), ValueNumber(u32::MAX));
@@ -247,13 +247,13 @@ impl Lowering<'_> {
     }
 }
 
-/// Converts a point: in a function's live ranges, reads are at even points and writes at odd ones.
+/// Converts a start. In a function's live ranges, reads are at even points and writes at odd points.
 fn start_of(point: Point) -> Point {
     if point.0.is_multiple_of(2) { read_point(point.inst()) } else { write_point(point.inst()) }
 }
 
-/// Converts an end: a segment that ends at its instruction's write is read there for the last time, and ends before
-/// clobbers of calls.
+/// Converts an end. A segment that ends at an instruction's write is read by that instruction for the last time, so it
+/// ends before clobbers of calls.
 fn end_of(point: Point) -> Point {
     if point.0.is_multiple_of(2) { read_point(point.inst()) } else { clobber_point(point.inst()) }
 }

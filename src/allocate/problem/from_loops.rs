@@ -1,4 +1,4 @@
-//! Loops of a function that have a place for code at every edge of their boundary.
+//! Loops of a function at which live ranges can be split: every edge of their boundary has a place for code.
 
 use super::{Crossing, LoopData, ProblemBuilder, read_point};
 use crate::analysis::{Cfg, Dominators, Loop, Loops};
@@ -38,16 +38,16 @@ impl Boundaries<'_> {
         self.function.blocks().flat_map(|to| self.cfg.preds(to).iter().map(move |&from| (from, to)))
     }
 
-    /// Returns the loops that an edge from `inside` to `outside` leaves; with the blocks exchanged, the loops that it
-    /// enters.
+    /// Returns the loops that the edge from `inside` to `outside` leaves. If the two blocks are exchanged, these are
+    /// the loops that the edge enters.
     fn boundaries(&self, inside: Block, outside: Block) -> impl Iterator<Item = Loop> + '_ {
         let chain = self.chain(self.loops.innermost(inside));
         chain.take_while(move |&inner| !self.loops.contains(inner, outside))
     }
 
-    /// Numbers the loops that have a place for code at all edges of their boundary: entering blocks have the header as
-    /// their only successor, and exit blocks have predecessors in the loop only. Such a block is identified by its
-    /// first point, so it must not be empty.
+    /// Numbers the loops with a place for code on all edges of their boundary. This requires two conditions: the header
+    /// is the only successor of each entering block, and all predecessors of an exit block are in the loop. The header
+    /// and the exit blocks must not be empty, because they are identified by their first points.
     fn number(&self) -> IndexVec<Loop, Option<Loop>> {
         let is_empty = |block: Block| self.function.block_range(block).is_empty();
         let mut fits: IndexVec<Loop, bool> = IndexVec::filled(true, self.loops.len());
@@ -61,7 +61,7 @@ impl Boundaries<'_> {
                 fits[left] &= is_dedicated && !is_empty(to);
             }
         }
-        // No edge enters a function's first block.
+        // A loop whose header is the function's first block is not entered by an edge.
         for of in fits.ids() {
             fits[of] &= self.loops.header(of).index() != 0;
         }
@@ -101,7 +101,8 @@ impl Boundaries<'_> {
     }
 
     /// Adds one crossing for each block that enters a loop, and one for each exit block. All predecessors of an exit
-    /// block are in the same innermost loop, because another loop would not have this block for itself.
+    /// block are in the same innermost numbered loop. A loop with only some of the predecessors has no number, because
+    /// the exit block also has predecessors outside that loop.
     fn add_crossings(
         &self,
         builder: &mut ProblemBuilder,

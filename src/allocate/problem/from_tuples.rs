@@ -16,7 +16,7 @@ struct Row {
     end: Point,
     kind: TupleKind,
     class: RegClass,
-    /// Number of registers in the row, including registers without a copy.
+    /// Number of registers in the row. It includes registers that are neither copied into the row nor out of it.
     len: u32,
     lanes: Vec<RowLane>,
 }
@@ -34,11 +34,11 @@ struct RowLane {
 #[derive(Clone, Copy, Debug, Default)]
 struct RowUse {
     inst: u32,
-    /// Whether it is copied into a row.
+    /// Whether the register is copied into a row.
     is_put: bool,
-    /// Whether it is read outside a row that is assembled before the read.
+    /// Whether the register is read outside the rows. It must then stay in its place while rows are assembled.
     is_held: bool,
-    /// Whether it is copied out of a row.
+    /// Whether the register is copied out of a row.
     is_taken: bool,
 }
 
@@ -76,7 +76,7 @@ impl Rows {
         !self.uses.of(register).is_empty()
     }
 
-    /// Returns the segments of a register, with holes while it is in a row.
+    /// Returns the segments of a register. A segment has a hole while the register's value is in a row.
     pub(super) fn segments(&self, register: VReg, segments: impl Iterator<Item = Segment>) -> Vec<Segment> {
         let uses = self.uses.of(register);
         let mut cut = Vec::new();
@@ -185,8 +185,9 @@ fn longest(kind: TupleKind, preset: &Preset) -> Option<u32> {
     }
 }
 
-/// Adds the rows of the operands. There are no rows of registers of several classes, of 16-bit registers that occupy
-/// whole hardware registers, of predicates, or of rows wider than the register limit.
+/// Adds the rows of the operands. Operands form no row in four cases: they have registers of several classes, they are
+/// 16-bit registers that occupy whole hardware registers, they are predicates, or their row would be wider than the
+/// register limit.
 fn add_rows(function: &Function, inst: Inst, tuple: &RegisterTuple, preset: &Preset, rows: &mut Vec<Row>) {
     let operands = function.operands(inst);
     let mut registers = tuple.operands.iter().filter_map(|&operand| operands[operand].reg());
@@ -199,7 +200,7 @@ fn add_rows(function: &Function, inst: Inst, tuple: &RegisterTuple, preset: &Pre
     let of_operands =
         |wanted: fn(&Operand) -> bool| tuple.operands.iter().filter(|&&operand| wanted(&operands[operand])).count();
     let defs = of_operands(Operand::is_def);
-    // A tied read is in the row of the write in the same registers.
+    // A row of only tied reads is already part of the row of the writes to the same registers.
     let is_in_another = defs == 0 && of_operands(|operand| operand.tied.is_none() && operand.use_reg().is_some()) == 0;
     let is_mixed = defs > 0 && defs < tuple.operands.len();
     if is_mixed || is_in_another || registers.any(|register| function.class(register) != class) {
@@ -247,7 +248,7 @@ fn row(function: &Function, inst: Inst, part: &[usize], (kind, class): (TupleKin
     Row { inst, start, end, kind, class, len: part.len() as u32, lanes }
 }
 
-/// Records for each register of the instruction whether it is in one of its rows, or outside all of them.
+/// Records how each register of the instruction is used: in one of its rows, or outside them.
 fn add_uses(function: &Function, inst: Inst, rows: &[Row], uses: &mut Vec<(VReg, RowUse)>) {
     if rows.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! The most live ranges of a file that are live at once during a given one.
+//! For each live range, the most live ranges of its file that are live at once during its life.
 
 use super::{File, LiveRange, Problem};
 use crate::analysis::{Point, Segment};
@@ -8,7 +8,8 @@ use crate::index::IndexVec;
 struct LiveCounts {
     /// Points at which the number changes.
     points: Vec<Point>,
-    /// By level `k` and position: the greatest number in the `2^k` stretches from this position on.
+    /// By level `k` and position: the greatest number in the `2^k` stretches that begin at this position. A stretch is
+    /// the time between two points at which the number changes.
     most: Vec<Vec<u32>>,
 }
 

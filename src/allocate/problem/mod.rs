@@ -1,14 +1,14 @@
 //! The problem that every allocator solves: live ranges, and the hardware registers that may hold them.
 //!
-//! A *file* is a row of registers that alias no registers outside it (general registers, predicates, uniform
-//! registers). It is counted in *units*: registers of 32 bits, or halves of them if 16-bit values are packed. A *class*
-//! has a file, a width in consecutive units, and an alignment of the first unit. This is enough to describe pairs,
-//! quads, tensor-core tuples and aliasing. A *fixed* live range has its place from the start: clobbers of calls, and
-//! registers that a calling convention demands.
+//! A *file* is a row of registers that alias no registers outside the row (general registers, predicates, uniform
+//! registers). It is counted in *units*: registers of 32 bits, or halves of such registers if 16-bit values are packed.
+//! A *class* has a file, a width in consecutive units, and an alignment of the first unit. These properties are enough
+//! to describe pairs, quads, tensor-core tuples and aliasing. A *fixed* live range has its place from the start.
+//! Clobbers of calls are fixed, and so are registers that a calling convention demands.
 //!
-//! Points are finer than those of a function's live ranges. Instruction `i` reads at `4i`, calls clobber at `4i + 1`,
-//! and the instruction writes at `4i + 2`. The last operand that a call reads ends before its clobbers, and its result
-//! starts after them. Operands in consecutive registers are read and written between these points: see [`Lane`].
+//! Points are finer than the points of a function's live ranges. Instruction `i` reads at `4i`, calls clobber at `4i +
+//! 1`, and the instruction writes at `4i + 2`. The last operand that a call reads ends before its clobbers, and its
+//! result starts after them. Operands in consecutive registers are read and written between these points: see [`Lane`].
 
 mod aggregate;
 mod builder;
@@ -60,7 +60,7 @@ pub fn read_point(inst: Inst) -> Point {
     Point(4 * inst.0)
 }
 
-/// Returns the point at which the registers that instruction `inst` clobbers are lost.
+/// Returns the point at which instruction `inst` overwrites the registers that it clobbers.
 pub fn clobber_point(inst: Inst) -> Point {
     Point(4 * inst.0 + 1)
 }
@@ -73,7 +73,7 @@ pub fn write_point(inst: Inst) -> Point {
 /// A register file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileData {
-    /// The file's name, `R` of `R17`.
+    /// The file's name, for example `R` in `R17`.
     pub name: Box<str>,
     /// Units that may be used; `None`: unlimited.
     pub register_limit: Option<u32>,
@@ -101,7 +101,7 @@ pub struct ClassData {
     pub align: u32,
     /// Bytes of a member's stack slot.
     pub bytes: u32,
-    /// The class of the same file in which a member may be kept if that saves a copy.
+    /// The class of the same file in which a member may be kept instead, if that saves a copy.
     pub promotes_to: Option<Class>,
 }
 
@@ -123,7 +123,7 @@ pub enum AccessKind {
     EarlyWrite,
     /// The instruction reads and writes it in one register.
     Update,
-    /// The instruction reads it beside a tuple, so that it is held until the instruction writes.
+    /// The instruction reads it beside a tuple: the live range must stay in its place until the instruction writes.
     LateRead,
     /// The instruction writes it to a tuple, from which it is copied after the instruction.
     LateWrite,
@@ -151,7 +151,7 @@ impl Access {
         matches!(self.kind, AccessKind::Read | AccessKind::LateRead | AccessKind::Update)
     }
 
-    /// Returns the segment in which this access alone needs a register: for the reloaded value, or for the value to
+    /// Returns the segment in which this access alone needs a register: for a reloaded value, or for a value before its
     /// store.
     pub fn segment(&self) -> Segment {
         let (read, write, after) = (read_point(self.inst), write_point(self.inst), Point(4 * self.inst.0 + 4));
@@ -171,22 +171,24 @@ impl Access {
 pub struct RangeData {
     /// Its class.
     pub class: Class,
-    /// First unit, if it may not have another.
+    /// The only first unit that it may have, if it is fixed.
     pub fixed: Option<u32>,
     /// Spill cost by the cost model; infinite if it must have a register.
     pub spill_cost: f32,
     /// The register of the function that it represents.
     pub register: Option<VReg>,
-    /// For a part of a split live range: the first part. `None` for the first part itself, and if nothing was split.
-    /// The parts have consecutive numbers and share a slot.
+    /// For a part of a split live range: the first part. `None` for the first part itself, and for a live range that is
+    /// not split. The parts have consecutive numbers and share a slot.
     pub part_of: Option<LiveRange>,
-    /// Whether it is a piece of a spilled live range, whose value comes from memory at each of its starts.
+    /// Whether it is a piece of a spilled live range. The value of a piece comes from memory at each start of a
+    /// segment.
     is_piece: bool,
     segments: Range<u32>,
     accesses: Range<u32>,
 }
 
-/// A copy between live ranges. Where the copy writes `to`, it does not conflict with `from`: both hold the same value.
+/// A copy between live ranges. At the point at which the copy writes `to`, `to` does not conflict with `from`, because
+/// both hold the same value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyInst {
     /// The instruction.
@@ -224,7 +226,7 @@ impl Problem {
         &self.name
     }
 
-    /// Returns the number of instructions that it spans.
+    /// Returns the number of instructions in the problem.
     pub fn num_insts(&self) -> usize {
         self.num_insts as usize
     }
@@ -270,12 +272,13 @@ impl Problem {
         &self.accesses[start as usize..end as usize]
     }
 
-    /// Returns the accesses of an instruction to a live range: at most two. O(log accesses).
+    /// Returns the accesses of an instruction to a live range, of which there are at most two. O(log accesses).
     pub fn accesses_at(&self, range: LiveRange, inst: Inst) -> &[Access] {
         at(self.accesses(range), inst, |access| access.inst)
     }
 
-    /// Returns the number of a live range's first access. Accesses are numbered live range by live range.
+    /// Returns the number of a live range's first access. The accesses of all live ranges are numbered consecutively,
+    /// in the order of live ranges.
     pub fn first_access(&self, range: LiveRange) -> usize {
         self.ranges[range].accesses.start as usize
     }
@@ -302,9 +305,9 @@ impl Problem {
         if point == write_point(inst) { at(&self.copies, inst, |copy| copy.inst) } else { &[] }
     }
 
-    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by a
-    /// [link](Link), after a tuple, or because no other origin is known. Otherwise, control flow only carries the
-    /// previous value there.
+    /// Whether a live range gets a value at the start of one of its segments: by a write, by a [link](Link), after a
+    /// tuple, or because no other origin is known. Otherwise, control flow only carries the previous value to this
+    /// point.
     pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
         let mut here = self.accesses_at(range, Inst(start.0 / 4)).iter();
         self.accesses(range).is_empty()
@@ -314,10 +317,11 @@ impl Problem {
             || here.any(|access| access.writes() && access.segment().start <= start)
     }
 
-    /// Returns the most units of each file that are live at one point. No allocation without spilling can need fewer.
+    /// Returns the most units of each file that are live at one point. An allocation without spilling needs at least as
+    /// many.
     ///
-    /// Widths are powers of two in practice, and then alignment adds nothing. Fixed live ranges count with the units
-    /// below them that no other live range fills. O(segments · log segments).
+    /// In practice, widths are powers of two, so that alignment needs no additional units. A fixed live range counts
+    /// with its own units and all units below its place. O(segments · log segments).
     pub fn peaks(&self) -> IndexVec<File, u32> {
         let mut events: Vec<(Point, bool, u32, File)> = Vec::with_capacity(2 * self.segments.len());
         let mut peaks = IndexVec::filled(0, self.files.len());
@@ -346,7 +350,7 @@ impl Problem {
     }
 }
 
-/// Returns the part of a list, sorted by instructions, that belongs to one instruction.
+/// Returns the entries of a list that belong to one instruction. The list is sorted by instructions.
 fn at<T>(list: &[T], inst: Inst, inst_of: impl Fn(&T) -> Inst) -> &[T] {
     let list = &list[list.partition_point(|item| inst_of(item) < inst)..];
     &list[..list.partition_point(|item| inst_of(item) == inst)]

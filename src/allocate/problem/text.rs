@@ -1,4 +1,5 @@
-//! The text form of a problem. Tests, tools and graph-colouring instances need no function with it.
+//! The text form of a problem. Tests, tools and graph-colouring instances can use it to make problems without a
+//! function.
 //!
 //! ```text
 //! allocation 1
@@ -15,17 +16,18 @@
 //! end
 //! ```
 //!
-//! Live ranges are numbered in the order of their lines. `budget` (the register limit), `promotes`, `cost` (without it,
-//! a live range must have a register), `fixed`, `register`, the segments and the accesses are optional. An access is an
-//! instruction and its number of executions. `live 2..8` is a segment from point 2 up to, but not including, point 8.
+//! Live ranges are numbered in the order of their lines. The following parts are optional: `budget` (the register
+//! limit), `promotes`, `cost`, `fixed`, `register`, the segments and the accesses. A live range without `cost` must
+//! have a register. An access is an instruction and its number of executions. `live 2..8` is a segment from point 2 up
+//! to, but not including, point 8.
 //!
-//! In `lane 3 lr2 + 1 = lr0 * 10`, instruction 3 reads lr0 in the tuple lr2, one unit after its first. In `lane 3 lr0 =
-//! lr2 + 1 * 10`, it writes lr0 there.
+//! In `lane 3 lr2 + 1 = lr0 * 10`, instruction 3 reads lr0 in the tuple lr2, one unit after the tuple's first unit. In
+//! `lane 3 lr0 = lr2 + 1 * 10`, it writes lr0 there.
 //!
-//! A `loop` has the points of its blocks, and `in loop1` if it is inside another loop. A `crossing` has the point at
-//! which control flow enters a loop, or `none`, from another, and its number of executions. For split live ranges,
-//! `part lr0` makes a live range a part of the register whose first part is lr0. In `link 8 lr1 = lr0 * 10`, the value
-//! of part lr0 continues in part lr1.
+//! A `loop` has the points of its blocks, and `in loop1` if it is inside another loop. A `crossing` has the first point
+//! after an edge, the loops before and after the edge (or `none`), and the edge's number of executions. For split live
+//! ranges, `part lr0` makes a live range a part of the register whose first part is lr0. In `link 8 lr1 = lr0 * 10`,
+//! the value of part lr0 continues in part lr1.
 //!
 //! A `block` has its instructions, from the first up to, but not including, the second, and the numbers of its
 //! successors. `pure` lists instructions whose only effect is their writes.
@@ -376,7 +378,8 @@ fn id(prefix: &str, text: &str) -> Result<u32, String> {
     number(text.strip_prefix(prefix).ok_or_else(|| format!("'{text}' is no {what}"))?)
 }
 
-/// Parses a number that is small enough to compute instructions, points and units from it without overflow.
+/// Parses a number. It must be small enough that instructions, points and units can be computed from it without
+/// overflow.
 fn number<T: FromStr + PartialOrd + From<u16> + Limit>(text: &str) -> Result<T, String> {
     let number: T = text.parse().map_err(|_| format!("'{text}' is no number"))?;
     if number >= T::from(0) && number <= T::LIMIT { Ok(number) } else { Err(format!("{text} is out of range")) }

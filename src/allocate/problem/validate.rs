@@ -1,4 +1,4 @@
-//! Validity of a problem, and errors of invalid ones.
+//! Validity of a problem, and the errors of invalid problems.
 
 use super::classes::WIDEST;
 use super::{Class, LiveRange, Problem, is_place};
@@ -6,7 +6,7 @@ use crate::analysis::{Point, covering};
 use crate::error::{Error, ErrorKind};
 use crate::function::Block;
 
-/// An invalid problem: the error, and the entity that has it.
+/// The error of an invalid problem, with the entity that has the error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
     /// A file without units.
@@ -15,7 +15,7 @@ pub enum ProblemError {
         /// The file's name.
         file: Box<str>,
     },
-    /// A class whose width or alignment is 0, or larger than on any processor.
+    /// A class whose width or alignment is 0, or larger than on any supported processor.
     #[error("class {class}: width and align must be from 1 to {WIDEST}")]
     Shape {
         /// The class's name.
@@ -35,8 +35,8 @@ pub enum ProblemError {
         /// Units of the file.
         register_limit: u32,
     },
-    /// Instructions need more units at once than a file has, whatever is spilled. The engine that respects register
-    /// limits finds this.
+    /// A file has fewer units than instructions need at once, whatever is spilled. Only the engine that respects
+    /// register limits reports this.
     #[error(
         "register allocation failed with register count of {register_limit}: file {file} needs {least} at one instruction"
     )]
@@ -48,7 +48,7 @@ pub enum ProblemError {
         /// The least register limit that the engine can meet.
         least: u32,
     },
-    /// A promotion into a class that is too narrow, or has another alignment.
+    /// A promotion to a class that is narrower, has another alignment, or belongs to another file.
     #[error("class {class}: promotes to {into}, which is no wider class of the same file and alignment")]
     Promotion {
         /// The class's name.
@@ -118,14 +118,14 @@ pub enum ProblemError {
         /// Part that was live before the link.
         from: LiveRange,
     },
-    /// An impossible loop or crossing.
+    /// A loop or crossing that cannot exist.
     #[error("loops: {problem}")]
     Loop {
         /// Description of the error.
         problem: Box<str>,
     },
-    /// A block that does not follow the previous one, or has no existing successor, or is the last and ends before some
-    /// access.
+    /// An invalid block. It does not follow the previous block, it has a successor that does not exist, or it is the
+    /// last block and an access comes after it.
     #[error(
         "{block}: does not begin where the previous block ends, has an unknown successor, or leaves out instructions"
     )]
@@ -133,7 +133,7 @@ pub enum ProblemError {
         /// The block.
         block: Block,
     },
-    /// Two live ranges that are fixed at one place at one time.
+    /// Two live ranges that are fixed at the same unit and live at the same time.
     #[error("{range} and {other}: both are fixed at unit {unit}, and live at the same time")]
     Contradiction {
         /// The first live range.
@@ -160,13 +160,13 @@ impl From<ProblemError> for Error {
 }
 
 impl Problem {
-    /// Checks that allocators can take the problem. O(segments · log segments).
+    /// Checks that the problem is valid for allocators. O(segments · log segments).
     pub fn validate(&self) -> Result<(), ProblemError> {
         self.validate_files_and_classes()?;
         let mut class_seen = vec![false; self.classes.len()];
         for range in self.ranges.ids() {
             let class = self.ranges[range].class;
-            // A fixed live range may lie beyond the register limit, and does not constrain the others of its class.
+            // A fixed live range may lie beyond the register limit, so its class need not fit into the file.
             let is_placed = self.ranges[range].fixed.is_some();
             if !is_placed && !std::mem::replace(&mut class_seen[class.0 as usize], true) {
                 self.validate_width(range, class)?;
@@ -224,7 +224,8 @@ impl Problem {
         let mut before = None;
         for access in self.accesses(range) {
             let points = access.segment();
-            // An early write may wait for a read of the same register by the instruction.
+            // At the early write of a register that the instruction also reads, the live range may only start after the
+            // read.
             let at = if access.reads() { points.start } else { Point(points.end.0 - 1) };
             if before.is_some_and(|before| before > access.inst) || covering(segments, at).is_none() {
                 return Err(ProblemError::Access { range, inst: access.inst.0 });
@@ -256,7 +257,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Finds two live ranges that are fixed at one unit at one time, with a sweep over the fixed live ranges.
+    /// Checks that no two live ranges are fixed at one unit at the same time, with a sweep over the fixed live ranges.
     fn validate_fixed(&self) -> Result<(), ProblemError> {
         let mut fixed: Vec<_> = Vec::new();
         for range in self.ranges.ids() {

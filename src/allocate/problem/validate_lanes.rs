@@ -4,8 +4,9 @@ use super::{AccessKind, Lane, Problem, ProblemError, lane_point, tuple_point};
 use crate::analysis::{Point, covering};
 
 impl Problem {
-    /// Checks that the instruction accesses each member, that a tuple begins where it is assembled or ends where it is
-    /// taken apart, and that lanes lie within their tuple without overlap. O(lanes · log accesses).
+    /// Checks the lanes of all tuples. The instruction must access each member. A tuple must begin at the point at
+    /// which it is assembled, or end at the point at which it is taken apart. Lanes must lie within their tuple without
+    /// overlap. O(lanes · log accesses).
     pub(super) fn validate_lanes(&self) -> Result<(), ProblemError> {
         for lane in &self.lanes {
             if !self.is_lane(lane) {

@@ -4,7 +4,7 @@ use super::{LiveRange, Problem, ProblemError};
 use crate::analysis::Loop;
 
 impl Problem {
-    /// Checks that parts are consecutive and never live at once, and that links lead from part to part, to the start of
+    /// Checks that parts are consecutive and never live at once. Each link must lead from part to part, to the start of
     /// a segment.
     pub(super) fn validate_parts(&self) -> Result<(), ProblemError> {
         let mut first = LiveRange(0);
@@ -31,7 +31,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Checks that no two parts of a register are live at one point: they share a slot.
+    /// Checks that no two parts of a register are live at one point, because the parts share a slot.
     fn validate_disjoint(&self) -> Result<(), ProblemError> {
         let mut of_parts: Vec<_> = Vec::new();
         for range in self.ranges.ids() {

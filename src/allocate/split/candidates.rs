@@ -1,4 +1,5 @@
-//! Remaining boundaries for splits, in an ordered tree: the largest saving comes first.
+//! Boundaries at which live ranges can still be split, in an ordered tree: the boundary with the largest saving comes
+//! first.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +12,14 @@ use crate::index::IndexVec;
 /// Boundaries of loops at which live ranges can be split.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// Keys are the inverted bits of the words that a split can save, so that the largest saving comes first; then live
-    /// range and loop.
+    /// Each key begins with the inverted bits of the words that a split can save, so that the largest saving comes
+    /// first. The live range and the loop follow.
     tree: BTreeSet<(u64, LiveRange, Loop)>,
 }
 
 impl Candidates {
-    /// Collects the boundaries of some live ranges that can save more than `least` words. O(live ranges · loops · log).
+    /// Collects the boundaries of some live ranges at which a split can save more than `least` words. O(live ranges ·
+    /// loops · log).
     pub(super) fn new(given: &Problem, regions: &Regions, ranges: impl Iterator<Item = LiveRange>, least: f32) -> Self {
         let mut tree = BTreeSet::new();
         for range in ranges {
@@ -33,7 +35,8 @@ impl Candidates {
         Self { tree }
     }
 
-    /// Takes the best `count` boundaries. Returns whether there was one. A loop comes after the loops inside it.
+    /// Takes the best `count` boundaries. Each live range's list in `chosen` stays sorted, with inner loops first.
+    /// Returns whether there was a boundary to take.
     pub(super) fn take(&mut self, count: u32, chosen: &mut IndexVec<LiveRange, Vec<Loop>>) -> bool {
         let mut has_taken = false;
         for _ in 0..count {

@@ -1,14 +1,14 @@
-//! Loops at which it can pay to split a live range.
+//! Loops at whose boundaries it can pay to split a live range.
 
 use super::parts::times;
 use super::regions::Regions;
 use crate::allocate::problem::{LiveRange, Problem, read_point};
 use crate::analysis::Loop;
 
-/// Finds the loops in which a live range is worth a part of its own. The condition is that its accesses inside the
-/// loop, or those outside, are more frequent than crossings of the boundary. Spilled on one side and in a register on
-/// the other, it then moves less data than spilled everywhere. Each loop comes with the most words that a split can
-/// save, for a live range of one word.
+/// Finds the loops for which a live range should have a part of its own. The condition is that its accesses inside the
+/// loop, or its accesses outside, are more frequent than the crossings of the boundary. If only one side is then
+/// spilled, the live range moves less data than if it is spilled everywhere. Each loop comes with the most words that a
+/// split can save, for a live range of one word.
 pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: LiveRange) -> Vec<(Loop, f64)> {
     let loops = problem.loops();
     let mut boundary = vec![0.0; loops.len()];
@@ -38,14 +38,15 @@ pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: Liv
         if boundary[number] > 0.0 && gain > 0.0 {
             chosen.push((of, gain));
         } else if let Some(parent) = data.parent {
-            // Accesses of an inner loop that is not split count for its parent.
+            // Accesses of an inner loop at which the live range is not split count for the loop around it.
             accesses[parent.0 as usize] += accesses[number];
         }
         if let Some(parent) = data.parent {
             inside[parent.0 as usize] += inside[number];
         }
     }
-    // A loop inside a loop without accesses is split together with that loop.
+    // If neither a loop nor its parent has accesses, the live range is split at the inner boundary only if that
+    // boundary is crossed less often than the parent's.
     let is_idle = |of: Loop| inside[of.0 as usize] == 0.0;
     let inner_most_wanted = |(of, _): &(Loop, f64)| {
         let around = loops[*of].parent.filter(|parent| is_idle(*parent));

@@ -1,11 +1,12 @@
-//! Splitting: a live range that would be spilled everywhere is spilled only around a loop, or only in it.
+//! Splitting: a live range that would be spilled everywhere is spilled only outside a loop, or only inside it.
 //!
 //! As NVIDIA's allocator is read to do it, long live ranges are split at the boundaries of loops before they are
 //! placed. [`parts`] builds another problem, with a live range for each part and links between the parts. Two engines
-//! alternate until neither changes anything, as ptxas is read to do it. The split engine takes boundaries that [can
-//! pay](choice) from an ordered [tree](candidates), a fixed number of the best in each round. The merge engine merges
-//! parts again if both sides are in registers, or both in memory, and does not try this boundary again. The best result
-//! is kept, including the result without splits. So splitting costs time, but never bytes.
+//! alternate until neither changes anything, as ptxas is read to do it. The split engine takes boundaries at which a
+//! split [can pay](choice) from an ordered [tree](candidates): in each round, a fixed number of the best boundaries.
+//! The merge engine merges parts again if both sides are in registers, or both in memory. It does not try such a
+//! boundary again. The best result is kept, and the result without splits is one of those compared. So splitting costs
+//! time, but never bytes.
 
 mod candidates;
 mod choice;
@@ -31,9 +32,10 @@ use regions::Regions;
 pub struct Splitting {
     /// Live ranges that span more instructions than this are split; `None`: no live range is split.
     pub threshold: Option<u32>,
-    /// Number of live ranges above which all live ranges are split that may be; `None`: only long ones are split.
+    /// If the problem has more live ranges than this, all live ranges that may be split are split. `None`: only long
+    /// live ranges are split.
     pub all_above: Option<u32>,
-    /// Number of times that everything is placed again.
+    /// Number of times that the whole problem is allocated again.
     pub rounds: u32,
     /// Number of boundaries that one round takes.
     pub iterations: u32,
@@ -42,26 +44,27 @@ pub struct Splitting {
 }
 
 impl Splitting {
-    /// Takes all boundaries that can pay at once, for live ranges that span more than `threshold` instructions.
+    /// Rules that take all boundaries that can pay in one round, for live ranges that span more than `threshold`
+    /// instructions.
     pub const fn at_once(threshold: Option<u32>) -> Self {
         Self { threshold, all_above: None, rounds: 3, iterations: u32::MAX, least_gain: 0.0 }
     }
 }
 
-/// A problem with live ranges split, and its allocation.
+/// The result of splitting: a problem, possibly with split live ranges, and its allocation.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// The problem with the parts; `None` if splitting gains nothing and the given problem was allocated.
+    /// The problem with the parts. `None` if splitting gains nothing; the allocation is then for the given problem.
     pub problem: Option<Problem>,
-    /// The allocation of that problem.
+    /// The allocation of this problem.
     pub allocation: Allocation,
 }
 
-/// Allocates a problem, and, if a live range is spilled, again with live ranges split at loops.
+/// Allocates a problem. If a live range is spilled, the problem is allocated again, with live ranges split at loops.
 ///
-/// The result moves no more, and exceeds the register limit by no more, than without splits. At worst, the cost is one
-/// additional allocation for each round. There is no additional cost if no live range is spilled or there is no loop
-/// for a split.
+/// Compared with an allocation without splits, the result moves no more bytes and exceeds the register limit by no
+/// more. At worst, the cost is one additional allocation for each round. There is no additional cost if no live range
+/// is spilled or there is no loop at which to split.
 pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) -> Result<Split, ProblemError> {
     let mut best = Split { problem: None, allocation: engine.allocate(given)? };
     let Some(threshold) = splitting.threshold.filter(|_| !given.loops().is_empty()) else { return Ok(best) };
@@ -83,7 +86,7 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) 
         }
         let parted = parts::split(given, &regions, &chosen);
         let placed = match engine.allocate(&parted.problem) {
-            // Without splits, everything had a place. Then the parts are no gain.
+            // The problem without splits has an allocation, so the parts gain nothing.
             Err(ProblemError::LimitNotMet { .. }) => break,
             placed => placed?,
         };
@@ -121,14 +124,14 @@ fn merge(
     has_merged
 }
 
-/// Whether a live range may be split: it is not fixed, and may be spilled.
+/// Whether a live range may be split. It must not be fixed, must not be a part already, and must be spillable.
 fn may_split(problem: &Problem, range: LiveRange) -> bool {
     let data = &problem.ranges()[range];
     data.fixed.is_none() && data.part_of.is_none() && data.spill_cost.is_finite()
 }
 
-/// Returns the order of costs. A move between two registers counts as a quarter of a word that is stored or reloaded.
-/// Otherwise, splits that cost more than they save would not be noticed.
+/// Returns the sort key of costs. A word that moves between two registers counts as a quarter of a word that is stored
+/// or reloaded. Without this weight, splits that cost more than they save would be accepted.
 fn order(costs: &Costs) -> (u64, f64) {
     (costs.over_limit, costs.moved_bytes + costs.link_moves)
 }

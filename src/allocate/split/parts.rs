@@ -1,4 +1,4 @@
-//! The problem after splits: a live range for each part in a chosen loop, and one for the points outside the chosen
+//! The problem after splits. A live range has one part for each chosen loop, and one for the points outside these
 //! loops.
 
 use super::regions::Regions;
@@ -10,8 +10,8 @@ use crate::index::{EntityIndex, IndexVec};
 
 /// Splits live ranges at the boundaries of loops. `chosen` has the loops of each live range, in any order.
 ///
-/// The spill cost of a part is its share of the live range's spill cost, by accesses. The share includes the accesses
-/// that a spilled part would have on the links to the others. O(problem + live ranges · loops).
+/// The spill cost of a part is a share of the live range's spill cost, in proportion to the part's accesses. The stores
+/// and reloads on the links to other parts count as accesses. O(problem + live ranges · loops).
 pub(super) fn split(given: &Problem, regions: &Regions, chosen: &IndexVec<LiveRange, Vec<Loop>>) -> Parted {
     let (builder, loop_of) = (ProblemBuilder::like(given), IndexVec::new());
     let mut splitter = Splitter { given, regions, builder, loop_of, parts: IndexVec::new() };
@@ -42,7 +42,8 @@ pub(super) struct Parted {
 
 /// The parts of a given live range.
 struct Parts {
-    /// By loop, followed by the outside: the part of the points there. Empty for a live range that is not split.
+    /// By loop: the part at the points of the loop. The last entry is the part outside all chosen loops. Empty for a
+    /// live range that is not split.
     of_loop: Vec<Option<LiveRange>>,
     first: Option<LiveRange>,
 }
@@ -94,7 +95,7 @@ impl Splitter<'_> {
         let cost_of_one = f64::from(data.spill_cost) / times(given.accesses(range)).max(f64::MIN_POSITIVE);
 
         let mut parts = Parts { of_loop: vec![None; outside + 1], first: None };
-        // The outside comes first, and is usually the longest part.
+        // The part outside the loops comes first, and is usually the longest.
         for place in std::iter::once(outside).chain(0..outside) {
             if segments[place].is_empty() {
                 continue;
@@ -140,7 +141,7 @@ impl Splitter<'_> {
     }
 }
 
-/// Appends a piece. It is merged with the last one if they touch and no link leads to the point between them.
+/// Appends a piece. It is joined to the last segment if both touch and no link leads to the point between them.
 fn push(segments: &mut Vec<Segment>, piece: Segment, starts: &[Point]) {
     match segments.last_mut() {
         Some(last) if last.end == piece.start && last.value == piece.value && !starts.contains(&piece.start) => {
@@ -150,7 +151,7 @@ fn push(segments: &mut Vec<Segment>, piece: Segment, starts: &[Point]) {
     }
 }
 
-/// Returns how often an access moves a spilled value in one run of the function.
+/// Returns the number of stores and reloads of a spilled value at an access, in one run of the function.
 pub(super) fn times(access: &Access) -> f64 {
     f64::from(access.frequency) * if access.kind == AccessKind::Update { 2.0 } else { 1.0 }
 }

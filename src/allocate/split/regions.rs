@@ -1,23 +1,23 @@
-//! The loop of each point.
+//! The innermost loop of each point.
 
 use crate::allocate::problem::{AccessKind, Crossing, LiveRange, Problem};
 use crate::analysis::{Loop, Point, Segment, covering};
 use crate::function::Inst;
 use crate::index::IndexVec;
 
-/// Loops of a problem over its points.
+/// The loops of a problem, by point.
 pub(super) struct Regions {
-    /// Start of each stretch and its innermost loop. Points before the first stretch have none.
+    /// Start of each stretch of points, with its innermost loop. Points before the first stretch are in no loop.
     starts: Vec<(Point, Option<Loop>)>,
     parents: IndexVec<Loop, Option<Loop>>,
 }
 
 impl Regions {
-    /// O(spans · (log spans + depth)).
+    /// Collects the loops. O(spans · (log spans + depth)).
     pub(super) fn new(problem: &Problem) -> Self {
         let loops = problem.loops();
         let spans = loops.iter().flat_map(|data| &data.spans).flat_map(|span| [span.start, span.end]);
-        // Segments are cut at these points, so that parts can start there.
+        // Segments are also cut where a crossing arrives, so that parts can start there.
         let arrivals = problem.crossings().iter().map(|crossing| crossing.start);
         let mut starts: Vec<(Point, Option<Loop>)> = spans.chain(arrivals).map(|point| (point, None)).collect();
         starts.sort_unstable_by_key(|&(point, _)| point);
@@ -73,7 +73,8 @@ impl Regions {
         })
     }
 
-    /// Returns the crossings at which a live range is live and the point is in the crossing's loop.
+    /// Returns the crossings that the value of a live range goes through: the live range is live at the crossing's
+    /// point, which is in the loop after the edge.
     pub(super) fn crossed<'a>(&'a self, problem: &'a Problem, range: LiveRange) -> impl Iterator<Item = &'a Crossing> {
         let (segments, crossings) = (problem.segments(range), problem.crossings());
         let [first, last] = [segments.first().map(|first| first.start), segments.last().map(|last| last.end)];
@@ -83,7 +84,8 @@ impl Regions {
         });
         crossings[from..to].iter().filter(move |crossing| {
             let Some(segment) = covering(segments, crossing.start) else { return false };
-            // An early write begins at its instruction's read, and no earlier value enters there.
+            // An early write at the block's first instruction begins at the same point, but no earlier value enters
+            // there.
             let inst = Inst(crossing.start.0 / 4);
             let is_new = segment.start == crossing.start
                 && problem.accesses_at(range, inst).first().is_some_and(|access| access.kind == AccessKind::EarlyWrite);

@@ -1,8 +1,10 @@
-//! Settle: spills parts in registers that would cost less in memory, beside spilled parts.
+//! Settle: spills parts that are in registers but would cost less in memory, because other parts of the same register
+//! are spilled.
 //!
-//! The engines weigh a part as if the other parts had registers. If the others are spilled, the part's links may cost
-//! more than its accesses: a rarely used part between spilled ones is only stored and reloaded. Spilling it needs no
-//! additional registers. At its accesses it keeps its place, which it shares only with copies of itself.
+//! The engines weigh a part as if the other parts had registers. If the other parts are spilled, the part's links may
+//! cost more than its accesses. For example, a rarely used part between spilled parts is only stored and reloaded.
+//! Spilling such a part needs no additional registers: each of its accesses keeps the part's place. No other live range
+//! needs the place there, because only copies of one value may share a place, and parts that are copied are left out.
 
 use std::ops::Range;
 
@@ -13,10 +15,10 @@ use crate::allocate::placement::Placement;
 use crate::allocate::problem::{AccessKind, LiveRange, Problem};
 use crate::index::IndexVec;
 
-/// Spills parts as long as that saves bytes. O(parts² · (accesses + links)) for each register.
+/// Spills parts as long as this saves bytes. O(parts² · (accesses + links)) for each register.
 ///
-/// A live range without writes may share its place with other live ranges, too. Then the checker refuses the result,
-/// and nothing is changed.
+/// A live range without writes may also share its place with other live ranges. In this case the checker refuses the
+/// result, and nothing is changed.
 pub(super) fn settle(problem: &Problem, allocation: Allocation) -> Allocation {
     let mut is_copied: IndexVec<LiveRange, bool> = IndexVec::filled(false, problem.ranges().len());
     for copy in problem.copies() {
@@ -70,8 +72,8 @@ fn settle_family(
     }
 }
 
-/// Whether the accesses of a part use its place only at points at which it is live. As a live range, an early write may
-/// wait for a read by the same instruction.
+/// Whether a part may be spilled: its accesses must use its place only while the part is live. An early write could use
+/// the place before that, because the part may only start after a read by the same instruction.
 fn may_spill(problem: &Problem, part: LiveRange) -> bool {
     problem.ranges()[part].spill_cost.is_finite()
         && problem.accesses(part).iter().all(|access| access.kind != AccessKind::EarlyWrite)

@@ -1,4 +1,5 @@
-//! Splits of problems with a known answer, and split allocations that run on a machine of registers and slots.
+//! Splits of problems with a known answer, and split allocations that run on a simulated machine of registers and
+//! slots.
 
 use std::cell::Cell;
 
@@ -24,7 +25,7 @@ fn problem(body: &str) -> Problem {
     problem
 }
 
-/// Splits everything at every loop that it crosses.
+/// Splits every live range at every loop that it crosses.
 fn split_everywhere(given: &Problem) -> Problem {
     let all: Vec<Loop> = given.loops().ids().collect();
     let chosen = given.ranges().iter().map(|data| if data.fixed.is_none() { all.clone() } else { Vec::new() });
@@ -54,7 +55,8 @@ fn spilled_around_a_loop() {
     }
 }
 
-/// Splitting undercuts the optimum of the problem without splits. The exact solver claims no bound for parts.
+/// A split allocation moves fewer bytes than the optimum of the problem without splits. The exact solver reports no
+/// bound for problems with parts.
 #[test]
 fn below_the_optimum() {
     let given = problem(AROUND);
@@ -80,8 +82,8 @@ fn short_ones_stay_whole() {
     }
 }
 
-/// The boundary with the largest saving is split first, and others in later rounds, up to the number of rounds. A
-/// boundary with no more than the least saving is not split.
+/// The boundary with the largest saving is split first. Other boundaries follow in later rounds, up to the number of
+/// rounds. A boundary is not split if its saving is at most the least saving.
 #[test]
 fn the_best_first() {
     let two = format!("{AROUND}range A cost 200 live 46..61 write 11*100 read 15*100\n")
@@ -109,8 +111,8 @@ fn the_best_first() {
     }
 }
 
-/// A value that is used in a hot loop is in a register there, and in memory elsewhere. After the loop it needs a store
-/// only if the loop writes it.
+/// A value that is used in a hot loop is in a register inside the loop, and in memory outside it. After the loop, the
+/// value is stored only if the loop writes it.
 #[test]
 fn kept_in_a_loop() {
     let body = |kind: &str, cost: u32| {
@@ -132,8 +134,8 @@ fn kept_in_a_loop() {
     }
 }
 
-/// The target of a link is a write: no other live range may have the part's place there. All parts share one slot, and
-/// no other live range may have it while any part is live.
+/// A link writes its target, so no other live range may have the target's place at that point. All parts share one
+/// slot, and no other live range may have the slot while any part is live.
 #[test]
 fn the_checker_knows_links() {
     let parts = split_everywhere(&problem(AROUND));
@@ -164,7 +166,7 @@ fn the_checker_knows_links() {
     assert_eq!(refusal(reading, &[(2, slot), (3, slot)]), "lr2 and lr3: are in one slot at the same time");
 }
 
-/// Invalid parts, links and loops are refused, each with its name.
+/// Invalid parts, links and loops are refused, and the error names them.
 #[test]
 fn unsound_parts() {
     let refusal = |body: &str| {
@@ -185,8 +187,8 @@ fn unsound_parts() {
     assert_eq!(refusal("crossing 4 none -> loop1 * 1\n"), "loops: the crossing at point 4: there is no loop1");
 }
 
-/// A loop can be used for splits if every edge of its boundary has a place for code. An entering block with another
-/// successor, or an exit block with another predecessor, rules it out.
+/// A loop can be used for splits if every edge of its boundary has a place for code. The loop is left out if an
+/// entering block has another successor, or an exit block another predecessor.
 #[test]
 fn loops_need_blocks_at_their_boundary() {
     let loops = |edges: [&str; 5]| {
@@ -237,7 +239,7 @@ fn values_arrive() {
         linked.set(linked.get() + parts.links().len());
         Ok(())
     };
-    // A fixed number of repetitions, so that the number of cases does not depend on the machine's speed.
+    // The number of repetitions is fixed, so that it does not depend on the machine's speed.
     for _ in 0..40 {
         arbtest::arbtest(check).budget_ms(1_500);
         if linked.get() > 50 && saved.get() > 3 {

@@ -1,8 +1,10 @@
-//! A lower bound on the cost of a problem: conflicts that copies connect, packed without counting a copy twice.
+//! A lower bound on the cost of a problem. It packs structures in which copies must be lost, without counting a copy
+//! twice.
 //!
-//! Along a path of copies between two nodes in conflict, at least one copy is lost. Of the copies that join one node to
-//! nodes that all conflict with each other, at most one is saved. The weight of a copy may be divided among several
-//! such structures, so their sum is a bound. Copies with several sources are left out, which can only lower the bound.
+//! There are two kinds of structures. Along a path of copies between two nodes in conflict, at least one copy is lost.
+//! Of the copies that join one node to a group of nodes that all conflict with each other, at most one is saved. The
+//! weight of a copy may be divided among several structures, so the sum of their losses is a bound. Copies with several
+//! sources are left out, which can only lower the bound.
 
 use std::collections::VecDeque;
 
@@ -14,14 +16,14 @@ const EPSILON: f64 = 1e-9;
 
 struct Packing<'a> {
     problem: &'a Problem,
-    /// By node: the other end and the number of each move.
+    /// By node: for each of its moves, the node at the other end and the number of the move.
     edges: IndexVec<Node, Vec<(Node, usize)>>,
-    /// By move: the unused weight.
+    /// By move: the weight that no structure uses yet.
     left: Vec<f64>,
     bound: f64,
 }
 
-/// Computes the bound, without the cost that the problem has already.
+/// Computes the bound on the cost of the undecided copies, without `Problem::cost`.
 pub(super) fn lower_bound(problem: &Problem) -> f64 {
     let mut edges = IndexVec::filled(Vec::new(), problem.len());
     for (number, copy) in problem.moves.iter().enumerate() {
@@ -38,7 +40,8 @@ pub(super) fn lower_bound(problem: &Problem) -> f64 {
 }
 
 impl Packing<'_> {
-    /// Packs stars: around each node, the widest first, groups of neighbours that conflict with each other.
+    /// Packs stars: groups of neighbours of one node that conflict with each other. The node with the most copies comes
+    /// first.
     fn pack_stars(&mut self) {
         let mut centres: Vec<Node> = self.edges.ids().filter(|&node| self.edges[node].len() > 1).collect();
         centres.sort_by_key(|&node| (std::cmp::Reverse(self.edges[node].len()), node));
@@ -58,7 +61,8 @@ impl Packing<'_> {
         }
     }
 
-    /// Only one copy of the group is saved, at best the heaviest. Its weight beyond that of the second copy remains.
+    /// At best, the heaviest copy of the group is saved, and all others are lost. The heaviest copy keeps its weight
+    /// beyond the weight of the second copy.
     fn use_star(&mut self, group: &[(Node, usize)]) {
         let Some(&[heaviest, second]) = group.first_chunk() else { return };
         let second = self.left[second.1];
@@ -82,8 +86,8 @@ impl Packing<'_> {
         }
     }
 
-    /// Finds a shortest path, of at most `longest` moves, from a node to a node in conflict with it. Returns the
-    /// numbers of its moves.
+    /// Finds a shortest path from a node to a node that conflicts with it, of at most `longest` moves. Returns the
+    /// numbers of the path's moves.
     fn path_to_conflict(&self, start: Node, longest: usize) -> Option<Vec<usize>> {
         let mut reached: IndexVec<Node, Option<(Node, usize)>> = IndexVec::filled(None, self.edges.len());
         let mut queue = VecDeque::from([(start, 0)]);

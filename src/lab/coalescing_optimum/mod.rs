@@ -1,30 +1,35 @@
-//! The necessary copies of a function: a bound for any coalescer, and a solution that may be better than this project's
-//! coalescer.
+//! The necessary copies of a function: a lower bound for any coalescer, and a solution that may leave fewer copies than
+//! this project's coalescer.
 //!
 //! This is a yardstick for `nvptx-ra optimum` and the tests. No part of it runs in a compilation.
 //!
 //! # The model
 //! Aggressive coalescing (Bouchez, Darte and Rastello, "On the complexity of register coalescing", CGO 2007) with
 //! interference by value. Registers are partitioned into classes; each class becomes one register.
-//! * Packs and unpacks that undo each other have been removed.
-//! * A copy of a constant costs nothing, because it can be the constant. Unreachable copies, and copies whose value is
-//!   never used, cost nothing either.
+//! * Packs and unpacks that undo each other are removed first.
+//! * A copy of a constant costs nothing, because it can be replaced by the constant. Unreachable copies, and copies
+//!   whose value is never used, cost nothing either.
 //! * Two registers cannot share a class if both are live at one point with different values. [`value_numbering`] finds
-//!   equal values: copies, equal constants, and PHI-like meetings of equal values.
-//! * Any other copy is saved if its target's class already holds the copied value. This means that the class has a
-//!   member that is live at the copy with that value: the source or a third register.
+//!   equal values: copies, equal constants, and control-flow merges of equal values.
+//! * Any other copy is saved if its target's class already holds the copied value. This means that a member of the
+//!   class is live at the copy with that value. This member may be the source or a third register.
 //!
 //! Registers are not split, live ranges are not lengthened, code is not moved, and only constants are rematerialised. A
 //! compiler without these restrictions may need fewer copies. Registers of 128 bits are left out, because the coalescer
 //! leaves them out.
 //!
 //! # Why the bound holds
-//! A saved copy does not read its source, so the source's live range may end earlier. For this reason, conflicts are
-//! computed without the reads by copies that a third register might save, and copies that are useless without these
-//! reads are not counted. Holders of a copied value are searched in the live ranges of the unchanged function,
-//! including the reads of useless copies: a coalescer may visit a copy before it deletes those. This is more freedom
-//! than a coalescer has. So the optimum of this problem is a lower bound. Solutions, of this problem and of the problem
-//! with all reads, count only if the symbolic checker proves their edits.
+//! The optimum of the problem that is built here is a lower bound, because this problem has more freedom than a
+//! coalescer:
+//! * A saved copy does not read its source, so the source's live range may end earlier. If a third register might save
+//!   a copy, conflicts are computed without this copy's read. Copies that are useless without these reads are not
+//!   counted.
+//! * The registers that hold a copied value are searched in the live ranges of the unchanged function. These live
+//!   ranges include the reads of useless copies, because a coalescer may visit a copy before it deletes the useless
+//!   ones.
+//!
+//! Solutions are searched in this problem, and in the problem with all reads. A solution counts only if the symbolic
+//! checker proves its edits.
 
 mod bound;
 mod problem;
@@ -45,7 +50,7 @@ use crate::target::Classification;
 use registers::{Conflicts, Registers};
 use search::Solution;
 
-/// Copies of a function that must stay, by number and by executions. Copies of constants are only counted.
+/// Copies of a function that must stay, by number and by executions. For copies of constants, there is only a number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Optimum {
     /// Number of copies of constants.
@@ -54,12 +59,12 @@ pub struct Optimum {
     pub copies: Tally,
     /// Copies that the coalescer leaves.
     pub left: Tally,
-    /// Fewest copies that a proven solution leaves: the coalescer's or the one found here. The two figures may come
+    /// Fewest copies of a proven solution: the coalescer's or one found here. The number and the executions may come
     /// from different solutions.
     pub best: Tally,
     /// No solution within the model leaves fewer.
     pub necessary: Tally,
-    /// The same by the loop depth of the copies.
+    /// The figures by the loop depth of the copies.
     pub by_depth: Vec<AtDepth>,
 }
 
@@ -74,10 +79,10 @@ pub struct AtDepth {
     pub necessary: u64,
 }
 
-/// Bounds the copies that must stay in a function that has left SSA form. Each connected component of the problem is
-/// solved exactly if at most `steps` branchings are enough, and bounded otherwise.
+/// Bounds the number of copies that must stay in a function that has left SSA form. Each connected component of the
+/// problem is solved exactly if at most `steps` branchings are enough. Otherwise its optimum is only bounded.
 ///
-/// Cost: quadratic at worst in the registers that copies connect, and `steps` times that.
+/// Cost: at worst quadratic in the number of registers that copies connect, times `steps`.
 pub fn optimum(function: &Function, classification: &Classification, options: &Config, steps: usize) -> Optimum {
     let outcome = coalesce(function, classification, options);
     let copies = |function: &Function| copies(function, classification);
@@ -90,7 +95,7 @@ pub fn optimum(function: &Function, classification: &Classification, options: &C
         let by_number = registers.solve(|_| 1.0, steps);
         let by_runs = registers.solve(|copy| function.frequency(copy.block), steps);
         if conflicts == Conflicts::AtLeast {
-            // The bound by number is a sum of weights of 1.
+            // All weights are 1, so the bound is a whole number up to rounding errors.
             let necessary = Tally { count: by_number.lower.round() as u64, executed: by_runs.lower };
             let coalesced = Program::new(coalesced.as_ref().unwrap_or(function), classification, options);
             let by_depth = by_depth(function, &coalesced, &registers, steps);
@@ -110,8 +115,7 @@ pub fn optimum(function: &Function, classification: &Classification, options: &C
     result
 }
 
-/// Counts the copies by loop depth. The bound of each depth is that of a problem in which only copies of this depth
-/// count.
+/// Counts the copies by loop depth. For the bound of a depth, only the copies of this depth have a weight.
 fn by_depth(function: &Function, coalesced: &Program<'_>, registers: &Registers, steps: usize) -> Vec<AtDepth> {
     let deepest = function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0);
     let mut depths = vec![AtDepth::default(); deepest as usize + 1];
@@ -128,7 +132,7 @@ fn by_depth(function: &Function, coalesced: &Program<'_>, registers: &Registers,
     depths
 }
 
-/// Returns the copies that a solution leaves, if the checker proves the solution's edits.
+/// Returns the copies that remain after a solution's edits. `None` if the checker does not prove the edits.
 fn realise(mut program: Program<'_>, registers: &Registers, solution: &Solution) -> Option<Tally> {
     let (function, classification) = (program.function, program.classification);
     Registers::new(&mut program, Conflicts::AtMost, &mut Optimum::default());

@@ -1,8 +1,8 @@
 //! Aggressive coalescing as a graph problem, with simplifications that preserve its optimum.
 //!
-//! Nodes are registers, or registers that are already merged. A copy is saved if its target is in one class with one of
-//! its *sources*: the registers that hold the copied value there. A solution is a partition into classes without a
-//! conflict between two members. Its cost is the weight of the copies that are not saved.
+//! A node is a register, or several registers that are already merged. A copy is saved if its target is in one class
+//! with one of its *sources*: the registers that hold the copied value at the copy. A solution is a partition into
+//! classes without a conflict between two members. Its cost is the weight of the copies that are not saved.
 
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
@@ -14,16 +14,17 @@ define_index! {
     Node, "node"
 }
 
-/// A copy that is neither saved nor lost yet.
+/// A copy that is neither saved nor lost so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
     pub(super) target: Node,
-    /// Nodes that save the copy by sharing the target's class; sorted, none in conflict with the target.
+    /// Nodes that save the copy if they share the target's class. The list is sorted and has no node in conflict with
+    /// the target.
     pub(super) sources: Vec<Node>,
     pub(super) weight: f64,
 }
 
-/// The undecided part of a problem, and the cost so far.
+/// The undecided part of a problem, and the cost of the decided part.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     conflicts: Conflicts,
@@ -104,7 +105,7 @@ impl Problem {
         self.conflicts.insert(a, b);
     }
 
-    /// Merges two nodes without a conflict into the first.
+    /// Merges two nodes, which do not conflict, into the first.
     pub(super) fn merge(&mut self, into: Node, from: Node) {
         let moved = std::mem::take(&mut self.members[from]);
         self.members[into].extend(moved);
@@ -119,7 +120,8 @@ impl Problem {
         }
     }
 
-    /// Makes forced decisions: copies that are saved, copies that are lost, and merges that some best solution has.
+    /// Makes forced decisions: removes copies that are saved or lost, and makes merges that at least one optimal
+    /// solution has.
     pub(super) fn simplify(&mut self) {
         loop {
             self.settle();
@@ -128,7 +130,7 @@ impl Problem {
         }
     }
 
-    /// Removes sources in conflict, saved copies, and lost copies. Lost copies add to the cost.
+    /// Removes sources that conflict with their target, saved copies, and lost copies. Lost copies add to the cost.
     fn settle(&mut self) {
         let Self { conflicts, moves, cost, .. } = self;
         moves.retain_mut(|copy| {
@@ -143,7 +145,7 @@ impl Problem {
             }
             !copy.sources.is_empty()
         });
-        // Copies that the same merges save become one copy.
+        // Copies that are saved by the same merges become one copy.
         moves.sort_by(|a, b| a.ends().cmp(&b.ends()));
         moves.dedup_by(|next, kept| {
             let same = kept.ends() == next.ends();
@@ -154,16 +156,17 @@ impl Problem {
         });
     }
 
-    /// Finds a node that may join another without loss, in whatever class a solution has put it. This requires two
-    /// conditions. Every node that conflicts with it also conflicts with the other. The saving by the join is at least
-    /// the greatest loss by leaving its class. A copy with other sources may already be saved in that class.
+    /// Finds a node that may join another node without loss, whatever class a solution puts the first node in. This
+    /// requires two conditions. First, every node that conflicts with the first node also conflicts with the other
+    /// node. Second, the saving by joining is at least the greatest loss by leaving the first node's class. A copy with
+    /// other sources may already be saved in that class.
     fn find_safe_merge(&self) -> Option<(Node, Node)> {
         let mut weights = IndexVec::filled(0.0, self.len());
         for copy in &self.moves {
             weights[copy.target] += copy.weight;
             copy.sources.iter().for_each(|&source| weights[source] += copy.weight);
         }
-        // A copy between the pair counts on both sides of the comparison if it has no other source.
+        // If a copy between the two nodes has no other source, it counts on both sides of the comparison.
         let worth = |copy: &Move| if copy.sources.len() == 1 { 2.0 * copy.weight } else { copy.weight };
         let joining = |a: Node, b: Node| -> f64 {
             let joins = |copy: &&Move| {
@@ -186,7 +189,7 @@ impl Problem {
         None
     }
 
-    /// Whether each node that conflicts with the one also conflicts with the other, among nodes with copies.
+    /// Whether each node that conflicts with `one` also conflicts with `other`. Only nodes with copies count.
     fn conflicts_within(&self, one: Node, other: Node) -> bool {
         self.conflicts.row(one).iter().zip(self.conflicts.row(other)).all(|(one, other)| one & !other == 0)
     }
@@ -228,8 +231,8 @@ impl Problem {
 }
 
 impl Move {
-    /// Returns the sort key of a copy: the pair of nodes, in either direction, for a copy with one source; else target
-    /// and sources. Pairs come first.
+    /// Returns the sort key of a copy. For a copy with one source, the key is the pair of nodes, in either direction.
+    /// For other copies, it is the target and the sources. Pairs come first.
     fn ends(&self) -> (Node, bool, Option<Node>, &[Node]) {
         match self.sources[..] {
             [source] => (self.target.min(source), false, Some(self.target.max(source)), &[]),

@@ -20,18 +20,18 @@ pub(super) struct Copy {
     pub(super) inst: Inst,
     pub(super) block: Block,
     pub(super) dst: VReg,
-    /// Registers of the same class that are live at the copy and hold the copied value; its source is one of them.
+    /// Registers of one class that are live at the copy and hold the copied value. The copy's source is one of them.
     pub(super) sources: Vec<VReg>,
-    /// Whether it may be dead after others are removed, so that it does not count.
+    /// Whether the copy may become dead when other copies are removed. Such a copy does not count.
     is_loose: bool,
 }
 
-/// Choice of the live ranges that conflict.
+/// Which live ranges conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conflicts {
-    /// Live ranges after all removable copies are removed: too few conflicts, for a bound.
+    /// Live ranges without the reads of copies that may be removed. These have too few conflicts, for a bound.
     AtLeast,
-    /// Live ranges of the function: too many conflicts, for a solution.
+    /// Live ranges of the function. These have too many conflicts, for a solution.
     AtMost,
 }
 
@@ -51,8 +51,8 @@ struct Flow {
 }
 
 impl Flow {
-    /// Computes occurrences and live ranges of `wanted` registers, without the operands for which `is_gone(instruction,
-    /// is a read)` holds.
+    /// Computes occurrences and live ranges of `wanted` registers. Operands for which `is_gone(instruction, is a read)`
+    /// holds are left out.
     fn ranges(
         &self,
         program: &Program<'_>,
@@ -71,13 +71,13 @@ impl Flow {
 }
 
 impl Registers {
-    /// Removes the free copies from the program, and describes the rest. Counts the original copies in `result`.
+    /// Removes the copies that cost nothing from the program, and collects the others. Counts both kinds in `result`.
     pub(super) fn new(program: &mut Program<'_>, conflicts: Conflicts, result: &mut Optimum) -> Self {
         let function = program.function;
         wide_pairs::forward(program);
         let cfg = Cfg::new(function);
         let flow = Flow { dominators: Dominators::new(function, &cfg), cfg };
-        // This includes registers that only removed copies use: they may hold the source of another copy.
+        // The list includes registers that only removed copies use, because they may hold the source of another copy.
         let wanted = named_by_copies(program);
         let mut whole = None;
         let (ranges, numbering) = loop {
@@ -87,7 +87,8 @@ impl Registers {
             if !take_out(program, &live.1, &numbering, &useless, result) {
                 break (live.1, numbering);
             }
-            // A coalescer that has not yet removed a useless copy sees its source live up to the copy.
+            // A coalescer may visit a copy before it removes a useless copy. Up to the useless copy, its source is then
+            // still live.
             whole.get_or_insert((live.1, numbering));
         };
         let holding = match (&whole, conflicts) {
@@ -103,7 +104,7 @@ impl Registers {
             Conflicts::AtLeast => Some(shorten(program, &flow, &wanted, &mut copies)),
             Conflicts::AtMost => None,
         };
-        // Unreachable code does not count. Its blocks share no segment with others.
+        // Unreachable code is left out. Its blocks share no segment with reachable blocks.
         let is_reached = |segment: &&Segment| flow.cfg.is_reachable(function.block_of(segment.start.inst()));
         let lives = |&reg: &VReg| {
             let root = |segment: &Segment| {
@@ -147,7 +148,7 @@ impl Registers {
                 weight: weight(copy),
             })
             .collect();
-        // Sweep over the segments in the order of their starts, with the open segments.
+        // Sweeps over the segments in the order of their starts. `open` has the segments that have not ended.
         let mut segments: Vec<(Segment, Node)> = Vec::new();
         for reg in &nodes {
             let node = number(reg);
@@ -175,7 +176,7 @@ fn named_by_copies(program: &Program<'_>) -> Vec<VReg> {
     wanted
 }
 
-/// Removes copies of constants, and useless copies and constants. Returns whether there were any.
+/// Removes copies of constants, and copies and constants whose value is useless. Returns whether there were any.
 fn take_out(
     program: &mut Program<'_>,
     ranges: &LiveRanges,
@@ -241,7 +242,8 @@ fn copies_with_sources(
     copies
 }
 
-/// Computes the live ranges that remain whatever copies are removed. Marks the copies that are useless within them.
+/// Computes the live ranges that remain if all removable copies are removed. Marks the copies that are useless in these
+/// live ranges.
 fn shorten(program: &Program<'_>, flow: &Flow, wanted: &[VReg], copies: &mut [Copy]) -> LiveRanges {
     let function = program.function;
     let mut reads_for_sure = IndexVec::filled(true, function.num_insts());

@@ -5,7 +5,7 @@ use super::problem::{Node, Problem};
 use crate::function::VReg;
 use crate::index::IndexVec;
 
-/// Bounds of the least cost of a problem.
+/// Bounds of the least cost of a problem, and a solution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solution {
     /// No solution costs less.
@@ -17,7 +17,7 @@ pub(super) struct Solution {
 }
 
 impl Solution {
-    /// Whether no cheaper solution can be found, up to rounding.
+    /// Whether no solution costs less than both this one and `cutoff`, up to rounding.
     fn is_best_below(&self, cutoff: f64) -> bool {
         self.lower >= self.cost.min(cutoff) * (1.0 - 1e-12)
     }
@@ -38,7 +38,7 @@ pub(super) fn solve(problem: Problem, steps: usize) -> Solution {
     total
 }
 
-/// Simplifies a problem and returns its components. Decisions are added to `decided`.
+/// Simplifies a problem and returns its components. Adds the decided part to `decided`.
 fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
     let mut open = Vec::new();
     let mut todo = vec![problem];
@@ -54,7 +54,8 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
             copy.sources.iter().for_each(|&source| is_open[source] = true);
         }
         if problem.moves.len() == before && is_open.iter().all(|&is_open| is_open) {
-            // The components were simplified as parts of the whole; alone, each has fewer conflicts.
+            // The problem was simplified as a whole. Alone, each component has fewer conflicts, so it may become
+            // simpler.
             let mut parts = problem.components();
             match parts.len() {
                 1 => open.append(&mut parts),
@@ -70,7 +71,7 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
     open
 }
 
-/// Solves one component. If no solution costs less than `cutoff`, the search may end early with a bound that proves it.
+/// Solves one component. If no solution costs less than `cutoff`, the search may end as soon as its bound proves this.
 fn branch(problem: &Problem, steps: &mut usize, cutoff: f64) -> Solution {
     let mut best = greedy(problem.clone());
     best.lower = lower_bound(problem).min(best.cost);
@@ -101,12 +102,12 @@ fn branch(problem: &Problem, steps: &mut usize, cutoff: f64) -> Solution {
             return best;
         }
     }
-    // Rounding must not raise the bound above the cost of a solution.
+    // Because of rounding, the bound could exceed the cost of a solution.
     best.lower = best.lower.max(lower).min(best.cost);
     best
 }
 
-/// Merges along the heaviest copy until no copy is left.
+/// Merges the nodes of the heaviest copy, until no copy is left.
 fn greedy(mut problem: Problem) -> Solution {
     problem.simplify();
     while !problem.moves.is_empty() {
@@ -118,7 +119,8 @@ fn greedy(mut problem: Problem) -> Solution {
     Solution { lower: 0.0, cost: problem.cost, classes }
 }
 
-/// Returns the target and the first source of the heaviest copy. Among equals, the pair with the most copies wins.
+/// Returns the target and the first source of the heaviest copy. Among equally heavy copies, the one whose nodes have
+/// the most copies is chosen.
 fn heaviest_pair(problem: &Problem) -> (Node, Node) {
     let mut degrees: IndexVec<Node, u32> = IndexVec::filled(0, problem.len());
     for copy in &problem.moves {

@@ -1,4 +1,4 @@
-//! The solver agrees with brute force, and the model holds on the smallest functions that show it.
+//! The solver agrees with brute force, and small functions show each rule of the model.
 
 use arbitrary::{Result, Unstructured};
 
@@ -12,12 +12,12 @@ use crate::fuzzing::view;
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// Registers without conflicts or copies.
+/// Creates a problem of registers without conflicts or copies.
 fn unconnected(len: u32) -> Problem {
     Problem::new((0..len).map(VReg))
 }
 
-/// Generates up to seven registers, with any conflicts, and copies with one source or several.
+/// Generates a problem of up to seven registers, with any conflicts, and with copies that have one source or several.
 fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
     let len = u.int_in_range(2..=7)?;
     let mut problem = unconnected(len);
@@ -70,8 +70,8 @@ fn cost_of(problem: &Problem, solution: &Solution) -> Option<f64> {
     cost(problem, &classes)
 }
 
-/// With enough steps, the solution and the bound are optimal. With fewer, the solution is at or above the optimum and
-/// the bound at or below it. The reported cost of a solution is its cost.
+/// With enough steps, the solution and the bound are optimal. With fewer steps, the solution costs at least the optimum
+/// and the bound is at most the optimum. The cost that a solution reports is its cost.
 #[test]
 fn solutions_are_as_good_as_brute_force() {
     arbtest::arbtest(|u| {
@@ -105,8 +105,8 @@ fn the_packing_is_a_bound() {
     .budget_ms(1_000);
 }
 
-/// Of the copies from one node to neighbours that all conflict, one is saved. Along a path between two nodes in
-/// conflict, all copies but one are saved.
+/// Of the copies from one node to neighbours that all conflict with each other, one is saved. Along a path between two
+/// nodes in conflict, all copies except one are saved.
 #[test]
 fn the_packing_finds_stars_and_paths() {
     let join = |target, source| Move { target: Node(target), sources: vec![Node(source)], weight: 1.0 };
@@ -122,7 +122,7 @@ fn the_packing_finds_stars_and_paths() {
     path.moves.extend((1..9).map(|node| join(node - 1, node)));
     assert_eq!(lower_bound(&path), 2.0);
 
-    // Two paths share their middle copy, and it is enough to lose this copy.
+    // Two paths share their middle copy. If this copy is lost, no other needs to be lost.
     let mut crossing = unconnected(6);
     crossing.separate(Node(0), Node(3));
     crossing.separate(Node(4), Node(5));
@@ -145,7 +145,7 @@ fn counts(blocks: &str) -> [u64; 4] {
     [found.constants, found.copies.count, found.left.count, found.necessary.count]
 }
 
-/// Each loop depth has its own figures; here all copies are in the loop.
+/// Each loop depth has its own figures. In this function, all copies are in the loop.
 #[test]
 fn copies_are_told_by_depth() {
     let at_depth = |copies, left, necessary| AtDepth { copies, left, necessary };
@@ -164,7 +164,7 @@ fn a_swap_needs_its_copies() {
     assert_eq!(counts(SWAP), [0, 3, 3, 3]);
 }
 
-/// Copies of constants cost nothing, also if the constant arrives on two paths. Dead copies cost nothing either.
+/// Copies of constants cost nothing, even if the constant arrives on two paths. Dead copies cost nothing either.
 #[test]
 fn constants_and_dead_copies_are_free() {
     let meeting = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %5 = LOAD 0 :: read\n  %4 = COPY %5\n\
@@ -174,20 +174,22 @@ fn constants_and_dead_copies_are_free() {
     assert_eq!(counts(meeting), [1, 1, 1, 0]);
 }
 
-/// A copy is saved if a third register of its target's class holds the value: the source need not join.
+/// A copy is saved if a third register of its target's class holds the value, even if the source is in another class.
 #[test]
 fn a_third_register_may_hold_the_value() {
-    // %0 stays live beside a new value of %1, and of %2, so it can join neither. %1 and %2 can join each other.
+    // %0 stays live beside a new value of %1 and a new value of %2, so it can join neither. %1 and %2 can join each
+    // other.
     let siblings = "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  %1 = COPY %0\n  %2 = COPY %0\n\
         STORE %1, %2 :: write\n  %1 = LOAD 1 :: read\n  STORE %1, %0 :: write\n  %2 = LOAD 2 :: read\n\
         STORE %2, %0 :: write";
     assert_eq!(counts(siblings), [0, 2, 2, 1]);
 }
 
-/// Equal values that meet remain the same value, also around a loop, and after different values have met.
+/// If equal values meet, the result is the same value. This also holds around a loop, and after different values have
+/// met.
 #[test]
 fn meetings_of_one_value_are_that_value() {
-    // %1 is %0 on both paths, so both can be one register although both stay live.
+    // %1 is a copy of %0 on both paths, so both can be one register although both stay live.
     let diamond = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LOAD 0 :: read\n\
         bb1: frequency 0.5 depth 0 -> bb3\n  %1 = COPY %0\n\
         bb2: frequency 0.5 depth 0 -> bb3\n  %1 = COPY %0\n\
@@ -198,7 +200,8 @@ fn meetings_of_one_value_are_that_value() {
     let different = diamond.replacen("bb3\n  %1 = COPY %0", "bb3\n  %1 = LOAD 1 :: read", 1);
     let [_, copies, _, necessary] = counts(&different);
     assert_eq!((copies, necessary), (1, 1));
-    // %1 and %2 pass %0 on to each other in the inner loop, in which %0 is live, too. The outer loop loads %0 again.
+    // In the inner loop, %1 and %2 pass the value of %0 to each other, and %0 is live, too. The outer loop loads %0
+    // again.
     let loops = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n\
         bb1: frequency 9.0 depth 1 -> bb2\n  %1 = COPY %0\n\
         bb2: frequency 81.0 depth 2 -> bb2 bb3\n  %2 = COPY %1\n  STORE %2, %0 :: write\n  %1 = COPY %2\n\
@@ -208,7 +211,8 @@ fn meetings_of_one_value_are_that_value() {
     assert_eq!((copies, necessary), (3, 0));
 }
 
-/// A useless copy may save a more frequent one while it exists: %1 has the value where %2 gets it.
+/// A useless copy may save a more frequent copy while it exists: %1 still has the value at the point at which %2 gets
+/// it.
 #[test]
 fn a_useless_copy_may_hold_the_value() {
     let rare = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = COPY %0\n\

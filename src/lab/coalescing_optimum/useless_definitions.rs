@@ -1,12 +1,13 @@
-//! Useful copies and constants: their value reaches an instruction other than a copy.
+//! Copies and constants whose value reaches no instruction other than a copy.
 
 use crate::analysis::{Cfg, LiveRanges, Occurrences, Point, ValueDef, ValueNumber};
 use crate::coalesce::program::Program;
 use crate::function::{Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Returns the copies and constants whose value is not needed, sorted: they have no reads, or are read only by each
-/// other. Reads that do not occur do not count. Linear in occurrences, values and meetings.
+/// Returns the copies and constants whose value is not needed, sorted. A value is not needed if it has no reads, or if
+/// only copies whose own value is not needed read it. Only the reads in the given occurrences count. Linear in
+/// occurrences, values and control-flow merges.
 pub(super) fn useless_definitions(
     program: &Program<'_>,
     cfg: &Cfg,

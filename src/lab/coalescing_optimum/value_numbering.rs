@@ -1,9 +1,10 @@
-//! Value numbers with equal bits, as far as copies, equal constants and meetings of equal values show.
+//! Value numbers that stand for equal bits, as far as copies, equal constants and meetings of equal values show. A
+//! *meeting* is the value of a register at a block at which several values arrive, like a PHI.
 //!
 //! The coalescer's own [`values`](super::super::values) follow copies and constants. Here, a meeting of equal values is
-//! that value, also around loops, and two registers whose values meet alike hold the same value. This is optimistic
-//! global value numbering, limited to copies and meetings (Alpern, Wegman and Zadeck 1988). So the bound on copies
-//! holds for any coalescer that uses no more information.
+//! also that value, even around loops. Two registers with equal meetings in one block hold the same value. This is
+//! optimistic global value numbering, limited to copies and meetings (Alpern, Wegman and Zadeck 1988). So the bound on
+//! copies holds for any coalescer that uses no more information.
 
 use std::collections::HashMap;
 
@@ -29,9 +30,9 @@ enum Rule {
 }
 
 impl Numbering {
-    /// Numbers the values of `wanted` registers. Each meeting is first assumed to be the value that reaches it first.
-    /// Meetings for which this is wrong become values of their own, and the numbers are computed again. Each
-    /// computation is linear in values and meetings, and a few are enough.
+    /// Numbers the values of `wanted` registers. Each meeting is first assumed to equal the value that reaches it
+    /// first. If this is wrong, the meeting becomes a value of its own, and all numbers are computed again. Each
+    /// computation is linear in values and meetings, and a few computations are enough.
     pub(super) fn new(program: &Program<'_>, cfg: &Cfg, ranges: &LiveRanges, wanted: &[VReg]) -> Self {
         let mut rules: Vec<(u32, u32, ValueNumber, Rule)> = Vec::with_capacity(ranges.num_values());
         let mut constants = IndexVec::filled(None, ranges.num_values());
@@ -46,7 +47,7 @@ impl Numbering {
             }
         }
         rules.sort_unstable_by_key(|&(order, place, value, _)| (order, place, value));
-        // Meetings that are values of their own, in groups of equal ones.
+        // Meetings that are values of their own, grouped by possible equality.
         let mut groups: IndexVec<ValueNumber, Option<Group>> = IndexVec::filled(None, ranges.num_values());
         let mut numbers = number(program, &rules, &groups);
         while split_groups(&rules, &numbers, &mut groups) {
@@ -56,7 +57,7 @@ impl Numbering {
         Self { roots, constants }
     }
 
-    /// Returns the representative of all values that equal a value.
+    /// Returns the representative of a value: all equal values have the same one.
     pub(super) fn root(&self, value: ValueNumber) -> ValueNumber {
         self.roots[value]
     }
@@ -67,16 +68,16 @@ impl Numbering {
     }
 }
 
-/// A group of meetings in one block that may be the same value.
+/// A group of meetings in one block that may have the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Group {
-    /// Meetings of a block that are not separated yet.
+    /// Meetings of a block that are not known to differ.
     All(Block),
-    /// Meetings that equal this one.
+    /// Meetings that equal this meeting.
     Like(ValueNumber),
 }
 
-/// Numbers each value in one pass in reverse postorder. Each value has its number before its uses, except around loops.
+/// Numbers the values in one pass in reverse postorder. Each value is numbered before its uses, except around loops.
 fn number(
     program: &Program<'_>,
     rules: &[(u32, u32, ValueNumber, Rule)],
@@ -100,7 +101,7 @@ fn number(
     numbers
 }
 
-/// Separates meetings that the numbers show to be different: a meeting from its assumed value, and two meetings of a
+/// Separates meetings that differ according to the numbers: a meeting from its assumed value, or two meetings of a
 /// group from each other. Returns whether it separated any.
 fn split_groups(
     rules: &[(u32, u32, ValueNumber, Rule)],
@@ -114,7 +115,8 @@ fn split_groups(
         if let Some(group) = groups[*value] {
             let meeting = sources.iter().map(|&source| numbers[source]).collect();
             let first = *firsts.entry((group, meeting)).or_insert(*value);
-            // Meetings that equal the group's first, whose number they all have, stay in the group.
+            // All meetings of a group have the number of the group's first meeting. Those that equal the first one stay
+            // in the group.
             if numbers[*value] != Some(first) {
                 groups[*value] = Some(Group::Like(first));
                 changed = true;

@@ -1,4 +1,4 @@
-//! Backtracking over the places of items that depend on each other.
+//! Backtracking search for the places of items that depend on each other.
 
 use super::items::{Item, Relation};
 use super::palette::Palette;
@@ -6,7 +6,7 @@ use crate::index::IndexVec;
 
 /// Result of a search.
 pub(super) enum Outcome {
-    /// Place of each item; `None` for items beyond the register limit.
+    /// The place of each item; `None` for an item beyond the register limit.
     Found(Vec<Option<u32>>),
     /// There is no solution.
     Impossible,
@@ -32,14 +32,14 @@ pub(super) struct Backtrack {
     /// By item: its remaining places, as a mask of units.
     domains: Vec<Vec<u64>>,
     state: Vec<State>,
-    /// By unit: the number of its holders, including fixed ones.
+    /// By unit: the number of items that hold it, including fixed items.
     touched: Vec<u32>,
-    /// The largest alignment, if every place is a power-of-two block and blocks are interchangeable.
+    /// The largest alignment, if every place is a power-of-two block and blocks are interchangeable. `None` otherwise.
     symmetric_up_to: Option<u32>,
 }
 
 impl Backtrack {
-    /// Prepares the search for places of `part`, around the items that have places.
+    /// Prepares the search for places of `part`. Fixed items keep their places.
     pub(super) fn new(palette: &Palette<'_>, part: &[Item], unit: &IndexVec<Item, Option<u32>>) -> Self {
         let (items, register_limit) = (&palette.items.items, palette.register_limit);
         let neighbours = |&item: &Item| {
@@ -93,7 +93,8 @@ impl Backtrack {
         }
     }
 
-    /// Whether there are places for the waiting items; `None` if the steps are used up.
+    /// Searches for places for the waiting items. Returns whether there are such places; `None` if the steps are used
+    /// up.
     fn search(&mut self, steps: &mut usize) -> Option<bool> {
         let waiting = (0..self.state.len()).filter(|&at| self.state[at] == State::Waiting);
         let places = |at: usize| self.domains[at].iter().map(|word| word.count_ones()).sum::<u32>();
@@ -125,7 +126,7 @@ impl Backtrack {
         Some(false)
     }
 
-    /// Whether an earlier place differs from this one only by its number.
+    /// Whether this place is interchangeable with an earlier place.
     fn is_mirrored(&self, place: u32, align: u32) -> bool {
         let Some(largest) = self.symmetric_up_to else { return false };
         let is_untouched = |start: u32, size: u32| {
@@ -152,7 +153,7 @@ impl Backtrack {
         false
     }
 
-    /// Places an item, and returns the earlier domains of its neighbours.
+    /// Places an item. Returns the remaining places that its neighbours had before.
     fn put(&mut self, item: usize, place: u32) -> Vec<(usize, Vec<u64>)> {
         self.state[item] = State::Placed(place);
         for unit in place..place + self.width[item] {
@@ -179,7 +180,8 @@ impl Backtrack {
     }
 }
 
-/// Removes the places of a neighbour of `width` units that conflict with `taken` units from `unit` on.
+/// Removes the places of a neighbour of `width` units that conflict with a placed item, which has `taken` units from
+/// `unit` on.
 fn forbid(domain: &mut [u64], width: u32, unit: u32, taken: u32, relation: Relation) {
     let first = (unit + 1).saturating_sub(width);
     let end = (unit + taken).min(64 * domain.len() as u32);

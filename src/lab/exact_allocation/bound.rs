@@ -1,4 +1,4 @@
-//! The Lagrangian bound of the open part, and its consequences for single live ranges.
+//! The Lagrangian bound on the cost of the undecided live ranges, and its consequences for single live ranges.
 
 use super::items::Item;
 use super::point_cover::SpillRequirement;
@@ -33,7 +33,7 @@ pub(super) fn rest(demands: &[SpillRequirement], choices: &IndexVec<Item, Choice
             continue;
         }
         let open = members.iter().filter(|(item, _)| choices[*item] == Choice::Open);
-        // Units beyond the need do not count.
+        // A live range counts with at most the units that are needed.
         let members: Vec<(Item, u32)> = open.map(|&(item, width)| (item, width.min(need))).collect();
         if members.iter().map(|(_, width)| width).sum::<u32>() < need {
             return None;
@@ -46,13 +46,13 @@ pub(super) fn rest(demands: &[SpillRequirement], choices: &IndexVec<Item, Choice
 /// A bound on the cost of meeting the demands, with its derivation.
 pub(super) struct Bound {
     pub(super) cost: f64,
-    /// By live range: its reduced cost, which is its cost less its value at the prices. If a decision contradicts the
-    /// sign, the bound grows by this amount.
+    /// By live range: its reduced cost, which is its spill cost minus the price of the units that it frees. A negative
+    /// reduced cost favours spilling. If a decision contradicts the sign, the bound grows by the absolute value.
     pub(super) reduced: IndexVec<Item, f64>,
 }
 
-/// Bounds the cost of meeting the rest of the demands. It starts from the given prices, and replaces them by the best
-/// ones. O(steps · members).
+/// Bounds the cost of meeting the rest of the demands. The computation starts from the given prices, and replaces them
+/// by the best prices. O(steps · members).
 pub(super) fn bound(
     rests: &[Rest],
     costs: &IndexVec<Item, f64>,

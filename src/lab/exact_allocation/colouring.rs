@@ -1,8 +1,8 @@
-//! Exact colouring: places for given items within a register limit, or the proof that there are none.
+//! Exact colouring: places for given items within a register limit, or the proof that no such places exist.
 //!
-//! Items that are sure to find a place, whatever the others do, are removed first (Chaitin). The rest is divided into
-//! independent parts. Each part is searched by backtracking, the item with the fewest remaining places first.
-//! Interchangeable places, which no item has used yet, are tried once.
+//! Items that are sure to find a place, whatever the others do, are removed first (Chaitin). The remaining items are
+//! divided into independent parts. A backtracking search runs on each part, and places the item with the fewest
+//! remaining places first. Of interchangeable places that no item has used yet, only one is tried.
 
 use super::backtrack::{Backtrack, Outcome};
 use super::items::Item;
@@ -12,9 +12,9 @@ use crate::index::IndexVec;
 
 /// Result of a colouring.
 pub(super) enum Coloring {
-    /// A place for each item, including items beyond the register limit.
+    /// A place for each item. Items beyond the register limit also have places.
     Found(Vec<(Item, u32)>),
-    /// There is no colouring, not even for these items alone.
+    /// There is no colouring. Even these items alone have none.
     Impossible(Vec<Item>),
     /// The steps were used up.
     Unknown,
@@ -54,7 +54,7 @@ impl Palette<'_> {
         Coloring::Found(present.iter().filter_map(|&item| Some((item, unit[item]?))).collect())
     }
 
-    /// Removes items that are sure to find a place, and returns them in this order.
+    /// Removes items that are sure to find a place. Returns them in the order of removal.
     fn simplify(
         &self,
         present: &[Item],
@@ -90,8 +90,8 @@ impl Palette<'_> {
         removed
     }
 
-    /// Divides the rest into parts that do not interfere. It is one part if the items share the right to exceed the
-    /// register limit.
+    /// Divides the remaining items into parts that do not interfere. If some items may exceed the register limit, all
+    /// items form one part, because they share the number of allowed items.
     fn parts(&self, present: &[Item], is_left: &IndexVec<Item, bool>) -> Vec<Vec<Item>> {
         if self.allowed > 0 {
             return vec![present.iter().copied().filter(|&item| is_left[item]).collect()];
@@ -118,7 +118,7 @@ impl Palette<'_> {
         parts
     }
 
-    /// Returns the lowest place that the neighbours leave.
+    /// Returns the lowest place that the item's neighbours leave free.
     fn first_free(
         &self,
         item: Item,

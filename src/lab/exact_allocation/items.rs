@@ -1,5 +1,5 @@
-//! Items that may need a place in one file: every live range, the piece for each access of spillable ones, and the
-//! interference between them.
+//! Items that may need a place in one file. These are all live ranges, and a piece for each access of live ranges that
+//! can be spilled. The module also has the interference between items.
 
 use crate::allocate::placement::moved_bytes;
 use crate::allocate::sweep::{Start, sweep};
@@ -9,7 +9,7 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A live range of the file, or a piece of one, numbered after all live ranges.
+    /// A live range of the file, or a piece of a live range. Pieces are numbered after all live ranges.
     Item, "item"
 }
 
@@ -18,17 +18,18 @@ define_index! {
 pub(super) struct ItemData {
     pub(super) range: LiveRange,
     pub(super) class: Class,
-    /// Number of the access that it is a piece for, among all accesses.
+    /// For a piece: the number of its access, among all accesses.
     pub(super) access: Option<usize>,
     pub(super) width: u32,
     pub(super) align: u32,
     pub(super) fixed: Option<u32>,
-    /// Bytes that one run moves if it is spilled; `None` if it may not be spilled, and for pieces.
+    /// Bytes that spilling it moves in one run of the function. `None` for pieces, and for live ranges that may not be
+    /// spilled.
     pub(super) cost: Option<f64>,
     /// Whether it may have a place beyond the register limit, which counts as a cost.
     pub(super) may_exceed: bool,
     pub(super) segments: Vec<Segment>,
-    /// Pieces that replace it.
+    /// Pieces that replace a live range if it is spilled.
     pub(super) pieces: std::ops::Range<u32>,
 }
 
@@ -47,7 +48,7 @@ impl ItemData {
 pub(super) enum Relation {
     /// They share no unit.
     Apart,
-    /// They share no unit or all of them: one is a copy of the other.
+    /// They share either no unit or all units, because one is a copy of the other.
     Alike,
 }
 
@@ -151,15 +152,15 @@ fn relations(problem: &Problem, items: &IndexVec<Item, ItemData>) -> IndexVec<It
         }
     });
     for list in relations.iter_mut() {
-        // `Apart` is sorted first, and applies if a pair has both relations.
+        // If a pair has both relations, `Apart` is sorted first and stays.
         list.sort_unstable_by_key(|&(other, relation)| (other, relation == Relation::Alike));
         list.dedup_by_key(|&mut (other, _)| other);
     }
     relations
 }
 
-/// Returns the relation between an item that is written, with these copies at the point, and an item that is live
-/// there. A live range and its own pieces are never live together.
+/// Returns the relation between an item that is written at a point and an item that is live there. `copies` are the
+/// copies at the point. A live range and its own pieces have no relation, because only one of them is ever present.
 fn relation(
     copies: &[CopyInst],
     items: &IndexVec<Item, ItemData>,

@@ -1,13 +1,14 @@
 //! Exact: for small problems, the allocation that moves the fewest bytes, with its proof.
 //!
-//! It is a yardstick for the other engines and runs in no compilation. It is a branch-and-bound search for each file,
-//! since files do not overlap. [`point_cover`] computes what must be spilled at each point for any placement. [`bound`]
-//! gives a lower bound of its cost. [`search`] decides which live ranges are spilled. [`colouring`] finds places for
-//! the others, and for the pieces of spilled ones, by [`backtrack`]ing, or it finds a conflict, which becomes an
-//! additional demand. A file without a register limit is coloured with fewer and fewer units.
+//! It is a yardstick for the other engines and runs in no compilation. Each file has a branch-and-bound search of its
+//! own, because files do not overlap. [`point_cover`] computes which spills any placement needs at each point.
+//! [`bound`] gives a lower bound of their cost. [`search`] decides which live ranges are spilled. [`colouring`] then
+//! finds places for the other live ranges, and for the pieces of spilled live ranges, by [`backtrack`]ing. If it finds
+//! a conflict instead, the conflict becomes an additional demand. A file without a register limit is coloured with
+//! fewer and fewer units.
 //!
-//! The metric is that of the checker: first accesses beyond the register limit ([`Costs::over_limit`]), then the bytes
-//! moved ([`Costs::moved_bytes`]); without a register limit, the units.
+//! Costs are compared as the checker counts them: first the places beyond the register limit ([`Costs::over_limit`]),
+//! then the bytes moved ([`Costs::moved_bytes`]). Without a register limit, the units are compared.
 
 mod backtrack;
 mod bound;
@@ -34,8 +35,8 @@ use search::Search;
 /// The exact allocator.
 #[derive(Clone, Debug)]
 pub struct Solver {
-    /// Most steps, which are branchings and placements, for a file. A step costs O(live at all points), and finding the
-    /// demands is quadratic in the points, so thousands of live ranges take minutes.
+    /// Most steps for a file. Branchings and placements are steps. A step costs O(live at all points), and finding the
+    /// demands is quadratic in the points. So thousands of live ranges take minutes.
     pub steps: usize,
 }
 
@@ -48,11 +49,11 @@ impl Default for Solver {
 /// Lower bounds of the costs of every allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeastCosts {
-    /// Accesses, or live ranges that must have a register, that exceed the register limit.
+    /// Places beyond the register limit: of live ranges in registers, and of single accesses to spilled live ranges.
     pub over_limit: u64,
-    /// Bytes that one run moves, if no more than `over_limit` exceed the register limit.
+    /// Bytes that one run moves if at most `over_limit` places exceed the register limit.
     pub moved_bytes: f64,
-    /// Units of each file without a register limit; 0 for the others.
+    /// Units of each file without a register limit; 0 for files with one.
     pub units: Vec<u32>,
 }
 
@@ -63,7 +64,7 @@ pub struct Exact {
     pub allocation: Allocation,
     /// Costs of the allocation.
     pub costs: Costs,
-    /// Whether it is proved that no allocation costs less.
+    /// Whether it is proved that no other allocation costs less.
     pub is_optimal: bool,
     /// Lower bounds; if the allocation is optimal, these are its costs.
     pub least: LeastCosts,
@@ -82,8 +83,8 @@ impl Allocator for Solver {
 impl Solver {
     /// Solves a problem. An error means that no allocator can solve it.
     ///
-    /// If the problem has parts of split registers, no bound is known, because the cost of a part depends on the
-    /// others. The result is then the better of the other engines' allocations.
+    /// If the problem has parts of split registers, no bound is known, because the cost of a part depends on the other
+    /// parts. The result is then the better of the two allocations of other engines.
     pub fn solve(&self, problem: &Problem) -> Result<Exact, ProblemError> {
         problem.validate()?;
         let start = Instant::now();
@@ -147,7 +148,7 @@ impl FileCost {
 
 /// Solution of one file.
 struct FileSolution {
-    /// Places, if they are better than the known ones.
+    /// The places, if they are better than the known allocation.
     places: Option<Vec<(Item, u32)>>,
     is_proved: bool,
     least: FileCost,
@@ -184,8 +185,8 @@ fn put(places: &[(Item, u32)], items: &Items, allocation: &mut Allocation) {
     }
 }
 
-/// Finds the fewest bytes moved within a register limit. It starts with the fewest items beyond the limit, and allows
-/// one more each time.
+/// Finds the fewest bytes moved within a register limit. The search starts with the fewest items beyond the limit, and
+/// then allows one more item each time.
 fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCost, mut steps: usize) -> FileSolution {
     let cover = Cover::new(items, register_limit);
     let mut least: Option<FileCost> = None;
@@ -204,13 +205,14 @@ fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCos
             return FileSolution { places: search.places, is_proved, least: least.unwrap_or(proved) };
         }
     }
-    // The bound would prove that the allocation exceeds the register limit by more than it does, which is impossible.
+    // This point is reached only if a bound claims more places beyond the register limit than an existing allocation
+    // has.
     debug_assert!(false, "a bound is wrong");
     FileSolution { places: None, is_proved: false, least: FileCost::default() }
 }
 
-/// Finds the fewest units. It tries one unit fewer while it finds a solution; then, for the proof, it counts up from
-/// the most units that are live at once.
+/// Finds the fewest units. The search tries one unit fewer as long as it finds a solution. For the proof, it then
+/// counts up from the most units that are live at once.
 fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> FileSolution {
     debug_assert!(problem.files()[file].register_limit.is_none());
     let mut present: Vec<Item> = items.wholes().collect();

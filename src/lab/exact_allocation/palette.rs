@@ -8,6 +8,6 @@ pub(super) struct Palette<'a> {
     pub(super) items: &'a Items,
     pub(super) classes: &'a ClassTable,
     pub(super) register_limit: u32,
-    /// Number of items that exceed the register limit, of those that may.
+    /// Number of items that may exceed the register limit.
     pub(super) allowed: usize,
 }

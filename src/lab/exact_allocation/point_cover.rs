@@ -1,10 +1,10 @@
-//! Spills that any placement needs: a relaxation that knows units, not places.
+//! Spills that any placement needs. This relaxation counts units and ignores places.
 //!
-//! At a point, everything that is live and not spilled takes its width. So does the piece of a spilled live range that
-//! is accessed there. If the units do not suffice, live ranges must be spilled. So each point has one demand: a set of
-//! members, and a least number of their units. The bound on the cost of all demands is Lagrangian. Each missing unit of
-//! a point has a price, and each live range is spilled that costs less than its units are worth. Any prices give a
-//! bound, and subgradient steps raise it.
+//! At a point, every live range that is live and not spilled takes its width. The piece of a spilled live range that is
+//! accessed there takes the same width. If the units do not suffice, live ranges must be spilled. So each point has one
+//! demand: a set of members, and the least number of their units that must be spilled. The bound on the cost of all
+//! demands is Lagrangian. Each missing unit of a point has a price. A live range is spilled if its spill cost is less
+//! than the prices of the units that it frees. Any prices give a bound, and subgradient steps raise the bound.
 
 use super::items::{Item, Items};
 use crate::analysis::Point;
@@ -16,18 +16,18 @@ pub(super) struct SpillRequirement {
     pub(super) need: u32,
 }
 
-/// Items that are live at one point, each with the width that no other item there can share.
+/// Items that are live at one point and share no units. Each has its width within the register limit.
 struct Clique {
-    /// Items that leave the point if they are spilled.
+    /// Items that take no units at the point if they are spilled.
     removable: Vec<(Item, u32)>,
     /// Items that may exceed the register limit: live ranges that must have a register, and pieces for accesses.
     may_exceed: Vec<(Item, u32)>,
-    /// Units within the register limit that stay taken for any spills.
+    /// Units within the register limit that are taken at the point, whatever is spilled.
     staying: u32,
 }
 
 impl Clique {
-    /// Collects the items that are live at a point and may share no unit with each other, whole or as pieces.
+    /// Collects items that are live at a point. No two of them may share a unit, as whole live ranges or as pieces.
     fn new(items: &Items, point: Point, register_limit: u32) -> Self {
         let mut clique = Self { removable: Vec::new(), may_exceed: Vec::new(), staying: 0 };
         let mut forms: Vec<Item> = Vec::new();
@@ -40,7 +40,7 @@ impl Clique {
                 continue;
             }
             let piece = data.pieces().find(|&piece| items.items[piece].is_live_at(point) && is_clear(piece));
-            // Units of a fixed item beyond the register limit do not count.
+            // Of a fixed item, only the units within the register limit count.
             let width = data.fixed.map_or(data.width, |unit| register_limit.saturating_sub(unit).min(data.width));
             forms.push(whole);
             forms.extend(piece);
@@ -59,7 +59,7 @@ impl Clique {
         clique
     }
 
-    /// Returns the least number of items that must exceed the register limit.
+    /// Returns the least number of items that must exceed the register limit at this point.
     fn excess(&self, register_limit: u32) -> usize {
         let mut over = self.staying.saturating_sub(register_limit);
         let gone = self.may_exceed.iter().take_while(|&&(_, width)| {
@@ -75,7 +75,8 @@ impl Clique {
 pub(super) struct Cover {
     cliques: Vec<Clique>,
     register_limit: u32,
-    /// Items that may exceed the register limit, and how many of them do in any allocation; no item is in two groups.
+    /// Groups of items that may exceed the register limit. Each has the least number of its items that exceed the limit
+    /// in any allocation. No item is in two groups.
     groups: Vec<(Vec<Item>, usize)>,
 }
 
@@ -103,18 +104,18 @@ impl Cover {
         Self { cliques, register_limit, groups }
     }
 
-    /// Returns the least number of items that must exceed the register limit.
+    /// Returns the least number of items that must exceed the register limit in the whole file.
     pub(super) fn least_excess(&self) -> usize {
         self.groups.iter().map(|&(_, excess)| excess).sum()
     }
 
-    /// Returns the most units that stay taken at one point.
+    /// Returns the most units that are taken at one point whatever is spilled.
     pub(super) fn peak(&self) -> u32 {
         self.cliques.iter().map(|clique| clique.staying).max().unwrap_or(0)
     }
 
-    /// Returns the spills that are needed if `allowed` items, at least the least number, exceed the register limit.
-    /// O(points² · live at once).
+    /// Returns the spills that are needed if `allowed` items exceed the register limit. `allowed` is at least the least
+    /// number. O(points² · live at once).
     pub(super) fn demands(&self, allowed: usize) -> Vec<SpillRequirement> {
         let free = allowed - self.least_excess();
         let mut demands = Vec::new();
@@ -136,7 +137,7 @@ impl Cover {
     }
 }
 
-/// Removes demands that another demand implies: the other one needs as many units, of fewer members.
+/// Removes demands that another demand implies: one that needs at least as many units, of a subset of the members.
 fn without_implied(demands: Vec<SpillRequirement>) -> Vec<SpillRequirement> {
     let implies = |strong: &SpillRequirement, weak: &SpillRequirement| {
         let mut rest = weak.members.iter();

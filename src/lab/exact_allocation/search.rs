@@ -8,30 +8,30 @@ use super::point_cover::SpillRequirement;
 use crate::allocate::ClassTable;
 use crate::index::IndexVec;
 
-/// Subgradient steps at the first node, and at the others, which start with good prices.
+/// Subgradient steps at the first node. The other nodes start with good prices and need fewer steps.
 const FIRST_BOUND: usize = 300;
 const NEXT_BOUND: usize = 25;
-/// Steps of one colouring, and of one that reduces a conflict.
+/// Steps of a colouring, and of each colouring that reduces a conflict.
 const COLOR_STEPS: usize = 4000;
 const CONFLICT_STEPS: usize = 200;
-/// The largest conflict that is reduced.
+/// The size of the largest conflict that is reduced.
 const LARGEST_CONFLICT: usize = 150;
 
 /// The search for one file and one number of items beyond its register limit.
 pub(super) struct Search<'a> {
     items: &'a Items,
     palette: Palette<'a>,
-    /// Demands; conflicts that are found add to them.
+    /// The demands. Conflicts that the search finds are added.
     demands: Vec<SpillRequirement>,
     costs: IndexVec<Item, f64>,
     choices: IndexVec<Item, Choice>,
     /// Decided live ranges, in the order of decisions.
     trail: Vec<Item>,
     spilled: f64,
-    /// The best known cost, and its places if this search found them.
+    /// The best known cost, and the places of this search's best allocation, if it found one.
     pub(super) best: f64,
     pub(super) places: Option<Vec<(Item, u32)>>,
-    /// The least bound of an unsearched subtree; infinite if everything was searched.
+    /// The least lower bound of all subtrees that were not searched; infinite if everything was searched.
     pub(super) open: f64,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until everything is decided or the steps are used up. They are subtracted from `steps`.
+    /// Searches until everything is decided or `steps` are used up. The used steps are subtracted from `steps`.
     pub(super) fn run(&mut self, steps: &mut usize) {
         let mut prices = vec![0.0; self.demands.len()];
         if let Some(rests) = rest(&self.demands, &self.choices) {
@@ -72,7 +72,8 @@ impl<'a> Search<'a> {
         self.explore(0.0, &prices, steps);
     }
 
-    /// Returns the cost from which on a solution is no better than the known one; sums have rounding errors.
+    /// Returns the remaining cost at which a solution is no better than the best known one. It is lowered slightly
+    /// because sums have rounding errors.
     fn enough(&self) -> f64 {
         self.best - self.spilled - 1e-9 * (1.0 + self.best.min(1e15))
     }
@@ -90,11 +91,11 @@ impl<'a> Search<'a> {
             self.choices[item] = Choice::Open;
         }
         let is_spilled = |item: &Item| self.choices[*item] == Choice::Spilled;
-        // The sum is computed again, so that backtracking leaves no rounding error.
+        // The sum is recomputed, so that backtracking leaves no rounding error.
         self.spilled = self.trail.iter().filter(|item| is_spilled(item)).map(|&item| self.costs[item]).sum();
     }
 
-    /// Searches below the current decisions; `known` is a lower bound of the cost there.
+    /// Searches the subtree of the current decisions. `known` is a lower bound of the cost in this subtree.
     fn explore(&mut self, known: f64, prices: &[f64], steps: &mut usize) {
         if *steps == 0 {
             self.open = self.open.min(known);
@@ -117,7 +118,7 @@ impl<'a> Search<'a> {
         self.take_back(mark);
     }
 
-    /// Makes forced decisions. Returns `None` if no better solution is possible here.
+    /// Makes forced decisions. Returns `None` if no better solution is possible in this subtree.
     fn decide_what_follows(&mut self, known: f64, prices: &mut Vec<f64>) -> Option<(Bound, f64)> {
         loop {
             let rests = rest(&self.demands, &self.choices)?;
@@ -150,7 +151,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Branches: one of these must be spilled. The first is spilled, or the second and not the first, and so on.
+    /// Branches on options, of which at least one must be spilled. The first branch spills the first option. Each later
+    /// branch spills the next option and keeps all previous ones.
     fn branch(&mut self, mut options: Vec<Item>, found: &Bound, total: f64, prices: &[f64], steps: &mut usize) {
         options.sort_by(|a, b| found.reduced[*a].total_cmp(&found.reduced[*b]).then(a.cmp(b)));
         for option in options {
@@ -162,7 +164,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches for places after enough units are free.
+    /// Searches for places. The decisions so far free enough units at every point.
     fn place(&mut self, found: &Bound, total: f64, prices: &[f64], steps: &mut usize) {
         let mut present: Vec<Item> = Vec::new();
         for item in self.items.wholes() {
@@ -205,8 +207,8 @@ impl<'a> Search<'a> {
         coloring
     }
 
-    /// Removes items from a conflict that it does not need. Pieces are removed first, because a conflict without pieces
-    /// holds everywhere. Then come items that are cheap to spill, so that the remaining conflict is costly to resolve.
+    /// Removes items that a conflict does not need. Pieces are removed first, because a conflict without pieces holds
+    /// in every subtree. Next come items that are cheap to spill, so that the remaining conflict is costly to resolve.
     fn smaller(&self, conflict: Vec<Item>, steps: &mut usize) -> Vec<Item> {
         if conflict.len() > LARGEST_CONFLICT {
             return conflict;
@@ -221,7 +223,7 @@ impl<'a> Search<'a> {
             if *steps == 0 || needed.binary_search(&item).is_err() {
                 continue;
             }
-            // Fixed items were not part of the colouring.
+            // Fixed items were no part of the conflict, but take units.
             let around = self.items.wholes().filter(|&other| self.items.items[other].fixed.is_some());
             let mut without: Vec<Item> = needed.iter().copied().filter(|&other| other != item).chain(around).collect();
             without.sort_unstable();

@@ -1,4 +1,4 @@
-//! The exact solver agrees with the enumeration of every allocation.
+//! The exact solver agrees with an enumeration of all allocations.
 
 use arbitrary::{Result, Unstructured};
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::allocate::check_allocation;
 use crate::fuzzing::{Sizes, problem};
 
-/// All choices: for each item a place within the register limit, or one of its own beyond the limit.
+/// All choices: for each item, a place within the register limit, or a place of its own beyond the limit.
 struct Enumeration<'a> {
     problem: &'a Problem,
     items: Items,
@@ -45,7 +45,7 @@ impl Enumeration<'_> {
         let data = &self.items.items[item];
         let (range, access, align) = (data.range, data.access, data.align);
         let register_limit = self.problem.files()[self.problem.file(range)].register_limit.expect("a limit is drawn");
-        // Items beyond the register limit need not conflict with each other.
+        // Items beyond the register limit are placed far apart, so that they do not conflict with each other.
         let beyond = (64 + 16 * at as u32).next_multiple_of(align);
         let places = (0..register_limit).filter(|unit| unit % align == 0).chain(data.may_exceed.then_some(beyond));
         for unit in data.fixed.map_or(places.collect::<Vec<_>>(), |unit| vec![unit]) {
@@ -66,7 +66,7 @@ fn by_enumeration(problem: &Problem, file: File) -> Option<(u64, f64)> {
         return None;
     }
     let mut allocation = Allocation::blank(problem);
-    // The other file already has its places.
+    // The other files keep the places of the greedy allocation.
     let known = Greedy::default().allocate(problem).expect("a sound problem");
     for other in problem.files().ids() {
         take_over(problem, other, &known, &mut allocation);
@@ -111,7 +111,7 @@ fn check_enumeration(u: &mut Unstructured<'_>, compared: &mut u32) -> Result<()>
 #[test]
 fn nothing_is_cheaper() {
     let mut compared = 0;
-    // A fixed number of repetitions, so that the number of cases does not depend on the machine's speed.
+    // The number of repetitions is fixed, so that it does not depend on the machine's speed.
     for _ in 0..40 {
         arbtest::arbtest(|u| check_enumeration(u, &mut compared)).budget_ms(1_500);
         if compared > 20 {
@@ -121,7 +121,8 @@ fn nothing_is_cheaper() {
     panic!("only {compared} problems needed spilling");
 }
 
-/// Without steps, the result is the bound and the other engines' allocation. With enough steps, it is the optimum.
+/// Without steps, the result has the bound and the better allocation of the other engines. With enough steps, it has
+/// the optimum.
 #[test]
 fn more_steps_prove_more() {
     let text = "allocation 1\nproblem k\nfile R budget 3\nclass A R\n\
