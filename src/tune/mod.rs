@@ -6,7 +6,9 @@
 //!
 //! Terms: a *neighbour* of a variant differs from it in one choice. A variant is *admissible* if no figure is worse
 //! than stock's, except where the user allows it. *Turned loops* end in the form that ptxas unrolls. *Choices before
-//! LLVM's optimisations* are inlining and unrolling.\n\nThe modules:
+//! LLVM's optimisations* are inlining and unrolling.
+//!
+//! The modules:
 //! * [`ptxas_output`], [`timing`]: what ptxas, machine code and a benchmark report of a kernel;
 //! * [`figures`]: the figures of a kernel, and their comparison; [`judgement`]: the figures of a file, and their text
 //!   form;
