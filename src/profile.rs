@@ -314,9 +314,9 @@ fn without_debug(ir: &str) -> String {
     code
 }
 
-/// Returns the parts of a function's IR that determine its results. Comments and references to attribute groups are
-/// removed, because tools add attributes of their own. The numbers of metadata nodes are removed, because they change
-/// with the rest of the module.
+/// Returns the parts of a function's IR that determine its results. Comments are removed. References to attribute
+/// groups are removed, because tools add attributes of their own. The numbers of metadata nodes are removed, because
+/// they change with the rest of the module.
 pub fn code_only(ir: &str) -> String {
     let mut code = String::with_capacity(ir.len());
     for line in ir.lines().filter(|line| !line.starts_with(';')) {

@@ -78,7 +78,7 @@ pub(super) struct SearchResult<'a> {
     pub(super) tuning: Tuning<'a>,
     /// Why the search ended early. `None` if it did not, or if its best results so far are not wanted.
     pub(super) early_stop: Option<EarlyStop>,
-    /// Whether there is no result, because a second interruption ended the search or because answers are pending.
+    /// Whether there is no result, because an interruption discarded it or because answers are pending.
     pub(super) is_void: bool,
 }
 

@@ -123,12 +123,12 @@ const DEFAULT_CPU: &str = "sm_90";
 
 /// Search for the best variant of each kernel, with ptxas as the judge; the result is never worse than stock
 ///
-/// Stock is the code without the passes: LLVM's own code of LLVM IR, or the given PTX. A variant is admissible only if
-/// it is no worse than stock in three figures: spilled bytes, warps that an SM holds, and machine instructions. The
-/// admissible variant with the fewest spilled bytes wins. Among equals, the most warps decide, then the fewest accesses
-/// of local memory, then the fewest instructions. A spilled byte weighs ten times more for each enclosing loop, and by
-/// the factor `--shared-cost` in shared memory. Ctrl-C ends the search and writes the best results so far; the exit
-/// code is 130. A second Ctrl-C writes nothing.
+/// Stock is the code without the passes: LLVM's own code of LLVM IR, or the given PTX. A variant counts only if it is
+/// no worse than stock in three figures: spilled bytes, warps that an SM holds, and machine instructions. Among the
+/// variants that count, the variant with the fewest spilled bytes wins. Among equals, the most warps decide, then the
+/// fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more for each
+/// enclosing loop, and by the factor `--shared-cost` in shared memory. Ctrl-C ends the search and writes the best
+/// results so far; the exit code is 130. A second Ctrl-C writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build
@@ -192,7 +192,7 @@ pub(crate) struct Arguments {
     /// --run always allows them
     #[arg(long)]
     allow_more_instructions: bool,
-    /// Benchmark that decides between the admissible variants: a shell command, in which {cubin} stands for a file with
+    /// Benchmark that decides between the variants that count: a shell command, in which {cubin} stands for a file with
     /// the machine code and {kernel} for the kernel's name. The last number in its last line of output is the result;
     /// less is better. A variant wins only if it beats stock by more than the spread of the results
     #[arg(long, value_name = "CMD")]
@@ -420,7 +420,7 @@ impl Listener for Terminal<'_> {
     }
 }
 
-/// Runs the search. Prints no results if a second interruption ends it or if answers are missing.
+/// Runs the search. Prints no results if an interruption discards them or if answers are missing.
 fn search<'a>(
     arguments: &Arguments,
     output: &Path,

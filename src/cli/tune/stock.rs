@@ -210,8 +210,8 @@ struct FunctionOwners {
 }
 
 impl FunctionOwners {
-    /// Counts for all kernels of a module, whether they are searched or not. Makes O(kernels) modules if there are
-    /// functions that are not kernels.
+    /// Counts the kernels of a module that reach each function, whether the kernels are searched or not. Makes
+    /// O(kernels) modules if there are functions that are not kernels.
     fn new(code: &dyn Code, kernels: &[&str]) -> Result<Self, Error> {
         let is_kernel = |name: &str| kernels.contains(&name);
         let callees = code.functions().iter().map(|(name, _)| name).filter(|name| !is_kernel(name));

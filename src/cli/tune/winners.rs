@@ -206,7 +206,7 @@ impl Trial<'_> {
     /// Compiles the PTX of a variant with the checker.
     fn checked(&self, variant: &Variant) -> Result<Vec<u8>, Box<Compared>> {
         self.slice.compile_checked(variant).map_err(|error| {
-            // The variant compiled without the checker before, so the checker has refused it.
+            // The variant was compiled before without the checker, so the error is the checker's.
             let place = format!("compiled with the checker: {}", error.problem);
             Box::new(Agreement::Different(Difference { place, command: String::new() }).into())
         })

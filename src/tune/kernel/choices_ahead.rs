@@ -96,8 +96,8 @@ mod tests {
         assert!(is_near || theirs.is_some(), "{variants:?}");
     }
 
-    /// A choice that removes arrays from local memory but spills is tried with other orders. So is the best admissible
-    /// choice.
+    /// A choice that removes arrays from local memory but spills is tried with other orders. The best admissible choice
+    /// is also tried with other orders.
     #[test]
     fn promising_choices_ahead() {
         let mut stock = figures(0, 32, 500);

@@ -1,5 +1,5 @@
-//! Register limits: limits that cost no warp, limits that gain an occupancy step, and limits against ptxas's giving
-//! registers up. ptxas gives registers up if it uses far fewer registers than it could have, and spills instead.
+//! Register limits: limits that cost no warp, limits that gain an occupancy step, and limits for kernels in which ptxas
+//! gives registers up. ptxas gives registers up if it uses far fewer registers than it could have, and spills instead.
 
 use super::Kernel;
 use crate::target::machine::{Architecture, MAX_REGISTERS, RegisterRequests};
@@ -258,7 +258,7 @@ mod tests {
     }
 
     /// If fewer warps are allowed, a kernel that spills is tried with all registers that a block may have. If fewer
-    /// warps are not allowed, it is tried once with all registers, if it spills much.
+    /// warps are not allowed, a kernel that spills much is tried once with all registers.
     #[test]
     fn all_registers() {
         let [much, little] = [figures(MANY_BYTES, 64, 500), figures(MANY_BYTES - 1, 64, 500)];

@@ -36,8 +36,7 @@ const MOST_INSTRUCTIONS: u32 = 100_000;
 const FIRST_WAY: (&str, u32) = ("on", 4);
 /// Wide accesses save instructions, but need adjacent registers.
 const WIDE: (&str, u32) = ("on", 16);
-/// A value that ptxas spills outside of a loop may be computed inside the loop. It would then be stored in every
-/// iteration.
+/// A value that ptxas spills outside of a loop may be computed, and would then be stored, in every iteration.
 const OUTSIDE: (&str, u32) = ("auto", 4);
 
 /// The number of values that are chosen by cost if stock spills nothing and ptxas's own spilled values do not suffice.

@@ -91,7 +91,7 @@ fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> 
     Asked { search, questions, told, compared, texts }
 }
 
-/// Returns a figure as a number of which less is better.
+/// Returns a figure as a number. Less is better.
 fn value(figures: &Figures, measure: Measure) -> i64 {
     match measure {
         Measure::Spills => figures.spill_cost() as i64,

@@ -14,7 +14,7 @@ pub(super) struct Share {
     pub(super) tried: usize,
     /// Kernels with a winner that differs from the default on the axis.
     pub(super) winners: usize,
-    /// Kernels for which the winner differs on the axis, and all variants that do not are worse.
+    /// Kernels whose winner differs on the axis and is better than all variants that do not differ on it.
     pub(super) needed: usize,
     /// Additional bytes that these winners' kernels would spill without a variant that differs on the axis.
     pub(super) bytes: u64,
