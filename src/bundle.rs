@@ -1,4 +1,4 @@
-//! Bundles: folders that hold all that is needed to reproduce an internal error.
+//! Bundles: folders with the files that reproduce an internal error.
 //!
 //! `report.json` holds the details. `function.mfv` holds the function as the pass received it. `nvptx-ra replay FOLDER`
 //! runs the pass on the function again, without LLVM.
@@ -16,7 +16,7 @@ use crate::function::Function;
 const REPORT: &str = "report.json";
 const FUNCTION: &str = "function.mfv";
 
-/// The options of a run as text, as [`Layers`] holds them.
+/// The options of a run as text, separated by origin as in [`Layers`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GivenOptions {
@@ -32,7 +32,7 @@ pub struct GivenOptions {
 }
 
 impl GivenOptions {
-    /// The same options in the form that the option parser takes.
+    /// Returns the options in the form that the option parser takes.
     pub fn layers(&self) -> Layers<'_> {
         Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
     }
@@ -73,8 +73,9 @@ impl Report {
     }
 
     /// Writes the bundle of an error that is a bug, and adds its path to the error. Other errors are returned
-    /// unchanged. The folder is the one that the options name, or else the system's folder for temporary files. If the
-    /// bundle cannot be written, the original error is returned, and only the log reports the failure.
+    /// unchanged. The bundle is a new folder in the folder that the options name. Without that option, it is in the
+    /// system's folder for temporary files. If the bundle cannot be written, the original error is returned, and only
+    /// the log reports the failure.
     pub fn attach(mut self, error: Error, config: &Config, function: Option<&Function>) -> Error {
         if !error.is_bug() {
             return error;
@@ -93,8 +94,8 @@ impl Report {
         }
     }
 
-    /// Writes the bundle into a new folder under `parent` and returns the folder. `function` is `None` if the error is
-    /// that there is no function.
+    /// Writes the bundle into a new folder under `parent` and returns the folder. `function` is `None` if no function
+    /// could be read.
     pub fn write(&self, parent: &Path, function: Option<&Function>) -> Result<PathBuf, Error> {
         self.write_to(new_folder(parent, &self.function), function)
     }
@@ -119,8 +120,8 @@ impl Report {
     }
 }
 
-/// Writes files of a report on a function into a new folder under `parent`, or under the system's folder for temporary
-/// files. Returns the new folder.
+/// Writes files about a function into a new folder in `parent`, or in the system's folder for temporary files. Returns
+/// the new folder.
 pub fn keep(parent: Option<&Path>, function: &str, files: &[(&str, &[u8])]) -> Result<PathBuf, Error> {
     let folder = match parent {
         Some(parent) => new_folder(parent, function),
@@ -136,7 +137,7 @@ pub fn keep(parent: Option<&Path>, function: &str, files: &[(&str, &[u8])]) -> R
 /// The contents of a bundle, as [`read`] returns them.
 #[derive(Clone, Debug)]
 pub struct Bundle {
-    /// The details. They are unknown and empty for a bare `.mfv` file.
+    /// The details. Empty for a bare `.mfv` file.
     pub report: Report,
     /// The function.
     pub function: Function,
@@ -169,8 +170,8 @@ pub fn of_text(text: &str, path: &Path) -> Result<Bundle, Error> {
     Ok(Bundle { report: Report::default(), function })
 }
 
-/// Creates `nvptx-ra-NAME-N` with the lowest free N. `create_dir` fails if another process was faster, so no two
-/// processes share a folder.
+/// Creates `nvptx-ra-NAME-N` with the lowest free N. `create_dir` fails if the folder exists, so two processes never
+/// share a folder.
 fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
     /// A compiler that fails on every function should not fill the disk.
     const MOST: u32 = 1000;
@@ -255,8 +256,8 @@ mod tests {
         assert_eq!([parameters, command_line, attribute], now);
     }
 
-    /// A bug gets a bundle in the folder that the options name. A refusal gets no bundle, and neither does a bug if
-    /// nothing can be written.
+    /// A bug gets a bundle in the folder that the options name. A refusal gets no bundle. A bug gets no bundle if the
+    /// folder cannot be written.
     #[test]
     fn only_bugs_are_attached() {
         let kept = tempfile::tempdir().unwrap();

@@ -84,7 +84,7 @@ impl Error {
         Self::new(ErrorKind::File, format!("{}: {error}", path.display()), remedy)
     }
 
-    /// Adds the function to the error. A function that is already known stays.
+    /// Adds the function to the error. If the error has a function already, that function stays.
     #[must_use]
     pub fn in_function(mut self, name: &str) -> Self {
         self.function.get_or_insert_with(|| name.to_owned());
@@ -98,13 +98,13 @@ impl Error {
         self
     }
 
-    /// Whether the error is a bug of this project, which deserves a bundle.
+    /// Whether the error is a bug of this project. Bugs get a bundle.
     pub fn is_bug(&self) -> bool {
         matches!(self.kind, ErrorKind::Internal | ErrorKind::Verify)
     }
 }
 
-/// Prints `kernel 'NAME': `, or nothing.
+/// Prints `kernel 'NAME': `, or nothing if the kernel is unknown.
 struct Kernel<'a>(Option<&'a str>);
 
 impl fmt::Display for Kernel<'_> {
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(error.to_string(), "nvptx-ra: kernel 'k\\u{7}': found '\\u{1b}[31m'; \\u{9b}");
     }
 
-    /// Without a kernel nothing is printed in its place. The first kernel that is named stays.
+    /// Without a kernel, the message has no `kernel` part. If several kernels are added, the first stays.
     #[test]
     fn kernel_is_optional_and_kept() {
         let error = Error::view("block 3: no terminator");

@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind};
 pub enum InputKind {
     /// LLVM IR as text.
     Assembly,
-    /// Text without a recognisable kind, such as comments alone or nonsense. Commands that read text accept it and
-    /// report where it is wrong.
+    /// Text of no recognised kind, for example only comments. Commands that read text accept it, and their parsers
+    /// report the error.
     Text,
     /// LLVM IR as bitcode, with or without a wrapper.
     Bitcode,
@@ -70,10 +70,11 @@ const ELF_MACHINE: usize = 18;
 const CUDA_MACHINE: [u8; 2] = [190, 0];
 
 impl InputKind {
-    /// The bytes of a file's beginning that suffice to recognise its kind.
+    /// The number of leading bytes of a file that suffice to recognise its kind.
     pub const ENOUGH: usize = 1 << 16;
 
-    /// Returns the kind of a file that begins with `head`. `path` decides if the content does not.
+    /// Returns the kind of a file that begins with `head`. If the content shows no kind, the file name extension of
+    /// `path` decides.
     pub fn of(head: &[u8], path: &Path) -> Self {
         if head.is_empty() {
             return Self::Empty;
@@ -179,8 +180,8 @@ fn said(kinds: &[InputKind]) -> String {
     }
 }
 
-/// Returns the kind that the first line shows that is neither empty nor a comment in one of the languages. `None` if
-/// the line shows no kind.
+/// Returns the kind of a text, from its first line of code: the first line that is neither empty nor a comment. `None`
+/// if that line shows no kind.
 fn of_first_line(text: &str) -> Option<InputKind> {
     let line = first_line(text)?;
     let kinds: [(&[&str], InputKind); 7] = [
@@ -204,8 +205,8 @@ fn of_first_line(text: &str) -> Option<InputKind> {
 const SOURCE: [&str; 9] =
     ["#include", "#pragma", "#define", "#if", "#undef", "__global__", "template", "namespace", "extern \""];
 
-/// Returns the first line that is neither empty nor a comment. Comments begin with `;` in LLVM IR, with `#` in MIR, and
-/// are C comments in PTX.
+/// Returns the first line that is neither empty nor a comment. A comment begins with `;` in LLVM IR and with `#` in
+/// MIR. PTX has C comments.
 fn first_line(mut text: &str) -> Option<&str> {
     loop {
         text = text.trim_start();
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!((of(b"a\0b"), of(b"\xff\xfe")), (InputKind::Binary, InputKind::Binary));
     }
 
-    /// The name decides only if the content does not.
+    /// The file name decides only if the content shows no kind.
     #[test]
     fn names_come_second() {
         let named = |text: &str, name: &str| InputKind::of(text.as_bytes(), Path::new(name));

@@ -2,7 +2,8 @@
 //! a function, `trace` a line for each of its decisions, and `info` a line for the outcome of each kernel in the ptxas
 //! wrapper.
 //!
-//! All of them, and the Python package, read the same grammar. tests/golden/log.txt lists values and their meanings:
+//! The plugin, the tool, the wrapper and the Python package read the same grammar. tests/golden/log.txt lists values
+//! and their meanings:
 //!
 //! ```text
 //! value = PATH | part { "," part }
@@ -12,7 +13,7 @@
 //! A value with a slash is a path: the outcomes of kernels are appended to that file, and passes log nothing. All other
 //! lines go to standard error. A level is one of log's levels, in upper or lower case. A module is a Rust module of
 //! this project, such as `nvptx_ra::passes`. A module without a level logs all of its lines. If several parts name a
-//! line's module or a parent of it, the most precise part applies.
+//! line's module or its parents, the part with the longest name applies.
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -64,7 +65,7 @@ impl Wanted {
     pub fn shows_decisions(&self) -> bool {
         let Self::Levels(levels) = self else { return false };
         let named = levels.iter().filter(|(module, _)| is_in(DECISIONS, module));
-        // Of several equally precise parts, the last.
+        // If several parts have names of this length, the last part applies.
         named.max_by_key(|(module, _)| module.len()).is_some_and(|(_, level)| *level >= LevelFilter::Info)
     }
 }
@@ -107,7 +108,8 @@ pub fn start() {
         for (module, level) in levels {
             builder.filter(Some(module.as_str()).filter(|module| !module.is_empty()), level);
         }
-        // An error means that the program that loaded the plugin has a logger already. Its settings then apply.
+        // `try_init` fails if the program that loaded the plugin already has a logger. That logger's settings then
+        // apply.
         let _ = builder.format_timestamp(None).try_init();
     });
 }
@@ -116,7 +118,7 @@ pub fn start() {
 mod tests {
     use super::*;
 
-    /// Each value has the meaning in the list, by which the Python package is tested, too.
+    /// Each value has the meaning that tests/golden/log.txt states. Tests of the Python package read the same list.
     #[test]
     fn values() {
         let list = include_str!("../tests/golden/log.txt").lines().filter(|line| !line.starts_with('#'));

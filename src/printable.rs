@@ -26,7 +26,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns bytes as printable text, with an escape (`\xff`) for each byte that is no part of a character.
+/// Returns bytes as printable text, with an escape (`\xff`) for each byte that is not valid UTF-8.
 pub fn printable_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -94,7 +94,8 @@ mod tests {
     fn nothing_acts_on_the_terminal() {
         arbtest::arbtest(|u| {
             let bytes: Vec<u8> = u.arbitrary()?;
-            // Random bytes are seldom text, and few characters are control characters.
+            // Random bytes are seldom valid UTF-8, and random characters are seldom control characters. Therefore a
+            // quarter of the characters come from the range of the control characters.
             let text: String = (0..u.int_in_range(0..=50)?)
                 .map(|_| if u.ratio(1, 4)? { Ok(char::from(u.int_in_range(0..=0x9f)?)) } else { u.arbitrary() })
                 .collect::<Result<_, _>>()?;

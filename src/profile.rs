@@ -24,7 +24,8 @@ pub struct Profile {
     /// entry, and to options that an entry does not set.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     defaults: String,
-    /// Whether the hashes are of code before LLVM's optimisations, so that clang replays the profile there.
+    /// Whether the hashes are of code before LLVM's optimisations. Clang then replays the profile before these
+    /// optimisations.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unoptimised: bool,
     /// The functions, in the order of their module.
@@ -39,7 +40,7 @@ pub struct Entry {
     /// Its name.
     pub name: String,
     /// The hash of its code: by [`hash_of_ir`] for LLVM IR, by [`functions_of_ptx`](crate::passes::functions_of_ptx)
-    /// for PTX. Debug information does not count.
+    /// for PTX. The hash ignores debug information.
     pub hash: String,
     /// Options in the form of the function attribute `"nvptx-ra"`, or `off`.
     #[serde(deserialize_with = "read_options")]
@@ -65,7 +66,7 @@ pub struct Entry {
 /// The attribute value that leaves a function as LLVM makes it. No other option may accompany it.
 pub const OFF: &str = "off";
 
-/// The option that keeps the last branches of loops, and the prefix of all options for the form of loops.
+/// The option that keeps loops in LLVM's form, and the prefix of all options for the form of loops.
 const LOOPS_AS_THEY_COME: &str = "loop-shape=off";
 const LOOP_SHAPE: &str = "loop-shape=";
 
@@ -78,7 +79,7 @@ impl Entry {
 
     /// Returns the function attribute that replays the entry. `nvptx-loop-shape` is off unless the entry sets it,
     /// because a search judges variants without it. Warnings about register choices are off, because the search has
-    /// measured their costs.
+    /// already measured what these choices cost.
     pub fn attribute(&self) -> String {
         if self.options == OFF {
             return OFF.to_owned();
@@ -109,18 +110,18 @@ pub const SMEM_SPILLING: &str = ".pragma \"enable_smem_spilling\";";
 /// Names of functions that a profile does not fit. These functions stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfit {
-    /// Functions with other code than in the search.
+    /// Functions whose code differs from the code in the search.
     pub changed: Vec<String>,
     /// Functions whose entries need a later PTX version.
     pub ahead: Vec<String>,
     /// Functions whose entries limit registers that `setmaxnreg` moves between warpgroups. Their warps may wait for
     /// ever.
     pub limited: Vec<String>,
-    /// Functions with bodies in other files that are not available, with the files' names.
+    /// Functions whose bodies come from other files that are not available, each with its file's name.
     pub elsewhere: Vec<(String, String)>,
 }
 
-/// The predicate of a warning about a function with `setmaxnreg` whose registers an entry limits: singular and plural.
+/// The predicate of a warning about functions with `setmaxnreg` whose registers an entry limits: singular and plural.
 const LIMITED: [&str; 2] = [
     "has setmaxnreg, which may wait for ever with the profile's bounds,",
     "have setmaxnreg, which may wait for ever with the profile's bounds,",
@@ -132,9 +133,9 @@ impl Unfit {
         [&self.changed, &self.ahead, &self.limited].into_iter().all(Vec::is_empty) && self.elsewhere.is_empty()
     }
 
-    /// Returns the warning about these functions. `None` if the profile fits all. `fate` is what happens to the
-    /// functions, in singular and plural. `again` is the remedy for changed code, and `newer` the remedy for a PTX
-    /// version.
+    /// Returns the warning about these functions. `None` if the profile fits all functions. The first argument is a
+    /// verb for what happens to these functions, in singular and plural. `again` is the remedy for changed code.
+    /// `newer` is the remedy for an old PTX version.
     pub fn warning(&self, [one, many]: [&str; 2], again: &str, newer: &str) -> Option<String> {
         let verbs = |[first, all]: [&str; 2]| [format!("{first} and {one}"), format!("{all} and {many}")];
         let parts = [
@@ -181,8 +182,8 @@ impl Profile {
         Self { functions, ..self }
     }
 
-    /// Removes other names from all entries. Kernels may have other names only if the machine code gets the original
-    /// names back.
+    /// Lets all kernels keep their own names. A kernel may have another name only if its original name is restored in
+    /// the machine code.
     #[must_use]
     pub fn with_own_names(mut self) -> Self {
         self.functions.iter_mut().for_each(|entry| entry.other_name = false);
@@ -200,9 +201,9 @@ impl Profile {
         (functions != self.functions).then(|| self.clone().with_functions(functions))
     }
 
-    /// Returns the warning of a replay. `None` if the profile fits all functions and is not known to have other
-    /// defaults, which matter only if the replay used an entry. `fate`, `again` and `newer` are as for
-    /// [`Unfit::warning`].
+    /// Returns the warning of a replay: about functions that the profile does not fit, and about defaults that differ
+    /// from this build's if the replay used an entry. `None` if neither applies. A profile without recorded defaults
+    /// counts as equal. `fate`, `again` and `newer` are as for [`Unfit::warning`].
     pub fn warning(
         &self,
         has_chosen: bool,
@@ -263,30 +264,31 @@ impl Profile {
     }
 }
 
-/// Returns the version of this build, with a [`fingerprint`] of its options' defaults. A renamed option does not change
-/// the fingerprint.
+/// Returns a [`fingerprint`] of this build's version and of the defaults of its options. A renamed option does not
+/// change the fingerprint.
 fn defaults() -> String {
     let config = Config::default();
     let values = OPTIONS.iter().map(|spec| format!("{}={}\n", first_name(spec.name), spec.value(&config)));
     fingerprint(&format!("{}\n{}", env!("CARGO_PKG_VERSION"), values.collect::<String>()))
 }
 
-/// Returns the hash of a function's IR, as LLVM prints it. Debug information does not count, so a profile also fits
-/// code that is compiled with more or less of it.
+/// Returns the hash of a function's IR, as LLVM prints it. The hash ignores debug information, so a profile fits code
+/// with any amount of debug information.
 pub fn hash_of_ir(ir: &str) -> String {
     fingerprint(&code_only(&without_debug(ir)))
 }
 
-/// Whether a hash is of a function's IR: by [`hash_of_ir`], or as in builds that counted debug information.
+/// Whether `hash` is the hash of a function's IR. Earlier builds included debug information in the hash, and their
+/// hashes are accepted, too.
 pub fn is_hash_of_ir(hash: &str, ir: &str) -> bool {
     hash == hash_of_ir(ir) || hash == fingerprint(&code_only(ir))
 }
 
-/// Debug information that is attached to instructions. Metadata of loops holds only their lines, or hints whose text is
-/// not part of the hash either.
+/// Attachments of instructions that the hash ignores: debug information and loop metadata. Loop metadata refers to
+/// source lines, and to hints whose text is outside of the function and therefore not hashed.
 const ATTACHED: [&str; 4] = ["!dbg", "!DIAssignID", "!heapallocsite", "!llvm.loop"];
 
-/// Removes debug information from a function's IR: records and calls that describe where variables are, and attached
+/// Removes debug information from a function's IR: records and calls with the locations of variables, and attached
 /// metadata.
 fn without_debug(ir: &str) -> String {
     let mut code = String::with_capacity(ir.len());
@@ -312,8 +314,9 @@ fn without_debug(ir: &str) -> String {
     code
 }
 
-/// Returns the parts of a function's IR that determine its results. Comments are removed, and attributes, to which
-/// tools add their own, and the numbers of metadata, which change with the rest of the module.
+/// Returns the parts of a function's IR that determine its results. Comments are removed. References to attribute
+/// groups are removed, because tools add attributes of their own. The numbers of metadata nodes are removed, because
+/// they change with the rest of the module.
 pub fn code_only(ir: &str) -> String {
     let mut code = String::with_capacity(ir.len());
     for line in ir.lines().filter(|line| !line.starts_with(';')) {
@@ -363,7 +366,7 @@ mod tests {
         Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])
     }
 
-    /// The flag for unoptimised code reads back, too.
+    /// The flag for unoptimised code reads back as it was printed.
     #[test]
     fn code_ahead_of_optimisations() {
         let text = sample().of_unoptimised().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
@@ -381,8 +384,8 @@ mod tests {
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
     }
 
-    /// A profile with option values that were removed since is read without these values, and with the current names of
-    /// options. A renamed option is no other default.
+    /// Option values that this version does not have are ignored, and earlier names of options are replaced by the
+    /// current names. A renamed option does not count as another default.
     #[test]
     fn of_before() {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
@@ -393,8 +396,8 @@ mod tests {
         assert_eq!(profile.functions[1..], sample().functions[1..]);
     }
 
-    /// A profile of a build with other defaults may give other PTX, and a warning reports it. A profile that is written
-    /// by hand does not record defaults.
+    /// A warning reports a profile of a build with other defaults, because it may give other PTX. A profile that is
+    /// written by hand does not record defaults.
     #[test]
     fn other_defaults() {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");

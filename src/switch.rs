@@ -1,4 +1,4 @@
-//! `NVPTX_RA=off` turns off the plugin and the programs that take other programs' places. Every other value is ignored.
+//! `NVPTX_RA=off` turns off the plugin, the ptxas wrapper and the Python package. Every other value is ignored.
 
 /// The environment variable.
 pub const VARIABLE: &str = "NVPTX_RA";
@@ -6,7 +6,7 @@ pub const VARIABLE: &str = "NVPTX_RA";
 /// The value that turns the project off.
 pub const OFF: &str = "off";
 
-/// The end of warnings.
+/// Text at the end of warnings.
 pub const NOTE: &str = "NVPTX_RA=off turns nvptx-ra off";
 
 /// Whether the environment turns the project off.

@@ -1,11 +1,11 @@
-//! Whether a variant of a kernel computes what stock does.
+//! The result of comparing a variant of a kernel with stock.
 
 use serde_json::{Value, json};
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// Everything that could be compared is the same.
+    /// All compared results are equal.
     Same,
     /// The comparison was not possible, for a reason.
     NotComparable(String),

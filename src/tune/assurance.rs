@@ -10,7 +10,7 @@ pub enum Assurance {
     Proved,
     /// The variant ran on the CPU with the same results as stock.
     Run,
-    /// The variant could not be compared, and its code differs by LLVM's optimisations or another compiler.
+    /// The variant could not be compared, and no proof covers it, because its compiler or LLVM's optimisations differ.
     Neither,
 }
 

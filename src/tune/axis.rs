@@ -60,7 +60,7 @@ impl Axis {
         match self {
             // The checker does not see other compilers and LLVM's optimisations.
             Self::Compiler | Self::Ahead | Self::Optimisations => false,
-            // A request for more registers may wait for ever. Only a run shows it.
+            // A request for more registers may wait for ever. Only a run shows that it terminates.
             Self::Blocks => false,
             // The PTX is the same, but ptxas's machine code for it is not checked.
             Self::KernelName => false,

@@ -1,6 +1,6 @@
 //! The block sizes that a kernel's registers and shared memory allow, if its number of threads is unknown. A launch of
-//! larger blocks fails, with stock's code, too. Therefore stock's largest block bounds variants: their slots are for
-//! that many threads, and no launch gets fewer warps.
+//! larger blocks fails even with stock's code. Therefore a variant has to support blocks up to stock's largest block
+//! only: its slots serve that many threads, and no launch gets fewer warps.
 
 use crate::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK, WARP_SIZE};
 
@@ -38,8 +38,8 @@ impl BlockSizes {
         self.0.iter().zip(&stock.0).all(|(held, stock)| held >= stock)
     }
 
-    /// Returns the bytes of static shared memory that can be added to a kernel without fewer blocks on an SM, for each
-    /// of these sizes.
+    /// Returns the bytes of static shared memory that can be added to a kernel without a loss of resident blocks, at
+    /// every launchable block size.
     pub fn free_shared(&self, architecture: &Architecture, launch: &Launch) -> u32 {
         let free = |warps| architecture.free_shared(&of_warps(launch, warps), STEP, SHARED_PER_BLOCK);
         (1..=self.largest()).map(free).min().unwrap_or(0)
@@ -58,8 +58,8 @@ mod tests {
         Architecture::by_name("sm_90").expect("is known")
     }
 
-    /// With 255 registers, a block has at most 256 threads. Eight blocks of one warp share 228 KB, of which each block
-    /// takes 1 KB.
+    /// With 255 registers, a block has at most 256 threads. Eight resident blocks of one warp share 228 KB of shared
+    /// memory, and each block reserves 1 KB of it.
     #[test]
     fn what_registers_leave() {
         let sizes = |registers| BlockSizes::new(hopper(), &Launch::new(registers));
@@ -69,7 +69,8 @@ mod tests {
         assert_eq!(BlockSizes::default().largest(), 0);
     }
 
-    /// An array that costs no block of 256 threads may cost small blocks.
+    /// A shared array that keeps all resident blocks of 256 threads may still reduce the resident blocks of smaller
+    /// sizes.
     #[test]
     fn an_array_for_the_largest_block() {
         let with = |bytes| Launch { static_shared: bytes, ..Launch::new(255) };

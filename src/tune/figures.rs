@@ -49,12 +49,13 @@ pub struct Allowance {
 impl Allowance {
     /// Any number of additional instructions.
     pub const ANY_INSTRUCTIONS: u32 = u32::MAX;
-    /// For a kernel that its caller times: a variant with cheaper spills may have a few more instructions.
+    /// The allowance for a kernel that its caller times: a variant with cheaper spills may have a few more
+    /// instructions.
     pub const TIMED: Self =
         Self { fewer_warps: false, spills_for_arrays: false, more_instructions: 3, uncompared: false };
 }
 
-/// What is known of a kernel's blocks and their launch.
+/// The known properties of a kernel's blocks and launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// Threads, if the kernel or the user states them.
@@ -78,9 +79,9 @@ impl Block {
     }
 }
 
-/// If a variant differs from LLVM's code only in the number of instructions, it needs this many percent fewer. On an
-/// H200, an order that saves 2 of 383 instructions took a third more time, because it separated loads that run in
-/// parallel.
+/// If a variant differs from LLVM's code only in the number of instructions, it needs at least this many percent fewer
+/// instructions. On an H200, an order that saves 2 of 383 instructions took a third more time, because it separated
+/// loads that run in parallel.
 const WORTHWHILE: u64 = 2;
 
 /// The figures of a kernel.
@@ -103,11 +104,11 @@ pub struct Figures {
     /// Whether only machine instructions are compared. Code that is linked later may be called by any kernel, or call
     /// any function, so its occupancy is unknown.
     pub counts_instructions_alone: bool,
-    /// Lower bounds of the accesses of local memory and of the instructions that count. With less unrolling, more
-    /// calls, or without an optimisation, the code has fewer of them, but a run does not execute fewer.
+    /// Lower bounds of the compared counts: accesses of local memory, and instructions. Less unrolling, more calls or
+    /// an omitted optimisation make the code shorter, but a run does not execute less.
     pub least_counts: [u32; 2],
-    /// Machine instructions without turned loops, if ptxas has unrolled the turned loops. The copies hide latency, so
-    /// their number is no cost.
+    /// Machine instructions without turned loops, if ptxas has unrolled the turned loops. The copies of a loop's body
+    /// hide latency, so they do not count as a cost.
     pub rolled: Option<u32>,
     /// The result of the user's benchmark, if it ran.
     pub timing: Option<Timing>,
@@ -145,11 +146,11 @@ impl Figures {
         Self { counts_instructions_alone, ..self }
     }
 
-    /// Adds the costs of spill slots in shared memory: all additional shared traffic over stock, at `cost` for a byte.
-    /// If stock spills nothing, saved traffic of arrays in local memory pays for the slots.
+    /// Adds the costs of spill slots in shared memory: `cost` for each byte of shared traffic beyond stock's. If stock
+    /// spills nothing, the saved traffic of arrays in local memory is subtracted from the costs.
     pub fn with_slots_in_shared(self, stock: &Self, cost: f64) -> Self {
         let shared_spills = self.sass.shared_traffic.saturating_sub(stock.sass.shared_traffic);
-        // If arrays cost like spills, fewer of them are gain enough.
+        // If arrays count as spills, their saved traffic is a gain already.
         let of_arrays = if stock.weighted_spills() == 0 { stock.sass.stack_traffic } else { 0 };
         let paid = of_arrays.saturating_sub(self.sass.stack_traffic);
         let shared_spill_cost = ((shared_spills as f64 * cost) as u64).saturating_sub(paid);
@@ -161,9 +162,9 @@ impl Figures {
         self.ptxas_report.spill_store_bytes + self.ptxas_report.spill_load_bytes
     }
 
-    /// Whether the figures are no worse than `stock`'s, except where the user allows it. The largest block does not
-    /// shrink, because larger launches, which worked before, would fail: more registers make the largest block smaller.
-    /// ptxas has no more complaints.
+    /// Whether the figures are no worse than `stock`'s, except where the user allows it. The largest block must never
+    /// shrink, because a launch that works with stock would fail. More registers can make the largest block smaller.
+    /// ptxas must not have more complaints.
     pub fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         (allowance.spills_for_arrays || self.spill_bytes() <= stock.spill_bytes())
             && self.spill_cost() <= stock.spill_cost()
@@ -181,11 +182,12 @@ impl Figures {
 
     /// Adjusts the figures of a variant with turned loops. `as_it_comes` is the same variant without turned loops. The
     /// two differ only in the ends of loops, so additional accesses, sums and products are copies of the loops' own.
-    /// Without additional ones, the origin of additional instructions is unclear, and they count.
+    /// Without additional accesses, sums or products, additional instructions have an unknown origin and count as a
+    /// cost.
     pub fn with_turned_loops(self, as_it_comes: &Self) -> Self {
         let is_unrolled =
             self.sass.work > as_it_comes.sass.work && self.sass.instructions > as_it_comes.sass.instructions;
-        // If ptxas has unrolled less, fewer instructions are no gain.
+        // If ptxas has unrolled less than before, fewer instructions are no gain.
         let [local, instructions] = self.least_counts;
         let least_counts = [local, instructions.max(as_it_comes.sass.instructions)];
         Self { rolled: is_unrolled.then_some(as_it_comes.sass.instructions), least_counts, ..self }
@@ -193,7 +195,8 @@ impl Figures {
 
     /// Returns the cost of spills in a run: bytes, weighted by the enclosing loops. 0 if nothing is spilled.
     pub fn weighted_spills(&self) -> u64 {
-        // Not all traffic of stack slots is spilled, but if something is spilled, all of it costs the same.
+        // Stack slots also hold values that are not spilled. If anything is spilled, all traffic of stack slots counts
+        // equally.
         let costs_nothing = self.spill_bytes() == 0 && !self.counts_arrays;
         if costs_nothing { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
     }
@@ -203,11 +206,12 @@ impl Figures {
         self.weighted_spills() + self.shared_spill_cost
     }
 
-    /// Returns the compared figures in the order of preference. Less is better. Accesses of local memory rank with
-    /// spills, in steps of a factor of four: an array that moves to registers outweighs an occupancy step.
+    /// Returns the compared figures in the order of preference. Less is better. Among equal spill costs, accesses of
+    /// local memory decide, in steps of a factor of four. An array that moves to registers therefore outweighs an
+    /// occupancy step.
     pub fn rank(&self, preference: &Preference) -> [[u64; 2]; 4] {
         let [local, instructions] = self.counts();
-        // Among equals, unrolled loops win.
+        // Among equal figures, unrolled loops win.
         let of_instructions = [u64::from(instructions), u64::from(self.rolled.is_none())];
         if self.counts_instructions_alone {
             return [of_instructions, [0; 2], [0; 2], [0; 2]];
@@ -220,24 +224,24 @@ impl Figures {
         })
     }
 
-    /// Returns the accesses of local memory and the instructions that count.
+    /// Returns the compared accesses of local memory and instructions.
     pub(super) fn counts(&self) -> [u32; 2] {
         let [local, instructions] = self.least_counts;
         [self.sass.local.max(local), self.instructions().max(instructions)]
     }
 
-    /// Makes fewer accesses and instructions than stock's no gain.
+    /// Counts at least stock's accesses of local memory and instructions, so that fewer are no gain.
     pub fn with_counts_of(self, stock: &Self) -> Self {
         Self { least_counts: [stock.sass.local, stock.sass.instructions], ..self }
     }
 
-    /// Makes fewer instructions than stock's no gain.
+    /// Counts at least stock's instructions, so that fewer are no gain.
     pub fn with_instructions_of(self, stock: &Self) -> Self {
         Self { least_counts: [0, stock.sass.instructions], ..self }
     }
 
-    /// Whether the kernel has no more accesses of local memory. If loops and calls differ, additional accesses may be
-    /// an array that was in registers.
+    /// Whether the kernel has no more accesses of local memory than stock, or a benchmark decides. If loops and calls
+    /// differ, additional accesses may belong to an array that was in registers.
     pub fn leaves_arrays(&self, stock: &Self) -> bool {
         self.timing.is_some() || self.sass.local <= stock.sass.local
     }
@@ -252,7 +256,7 @@ impl Figures {
         }
     }
 
-    /// Whether more than a few instructions differ, or turned loops are unrolled.
+    /// Whether the difference from stock is more than a few instructions. Unrolled turned loops are always worthwhile.
     fn is_worthwhile(&self, stock: &Self) -> bool {
         let others = |of: &Self| (of.spill_cost(), of.warps, of.counts()[0]);
         let instructions = |of: &Self| u64::from(of.counts()[1]);
@@ -338,8 +342,8 @@ pub(super) mod tests {
         assert!(is_no_worse(false, 3, figures(0, 48, 515)) && !is_no_worse(false, 3, figures(0, 48, 516)));
     }
 
-    /// If the block size of a kernel is unknown, a variant may not require smaller blocks. 64 registers are too few to
-    /// matter.
+    /// If the block size of a kernel is unknown, a variant may not require smaller blocks. With 64 registers, blocks of
+    /// every size can be launched.
     #[test]
     fn no_launch_fails() {
         let hopper = Architecture::by_name("sm_90").expect("is known");
@@ -438,7 +442,8 @@ pub(super) mod tests {
         assert!(fewer.leaves_arrays(&stock) && !stock.leaves_arrays(&fewer));
     }
 
-    /// Copies of loops are no cost, and decide between equals. Other costs of the copies count as usual.
+    /// Copies of loops are no cost. Among otherwise equal figures, the variant with the copies wins. Other costs of the
+    /// copies count as usual.
     #[test]
     fn unrolled_loops() {
         let (stock, preference) = (figures(40, 32, 500), preference(&[]));

@@ -7,7 +7,7 @@ use super::assurance::Assurance;
 use super::predicted::Predicted;
 use super::variant::Variant;
 
-/// A variant with other results than stock.
+/// A variant whose results differ from stock's.
 #[derive(Clone, Debug)]
 pub struct DifferingVariant {
     /// The variant.
@@ -102,14 +102,14 @@ impl From<Agreement> for Compared {
     }
 }
 
-/// A variant that may not win, although no difference from stock is known.
+/// A variant that cannot win although no difference from stock is known.
 #[derive(Clone, Debug)]
 pub struct DisqualifiedVariant {
     /// The variant.
     pub variant: Variant,
     /// Why it could not be compared, if nothing else shows that it computes the same as stock.
     pub uncompared: Option<String>,
-    /// Whether it may execute more instructions, without a gain that was shown to be worth them.
+    /// Whether the variant may execute more instructions than stock, and no gain was shown that is worth them.
     pub is_costly: bool,
     /// The predicted times, if the variant is predicted to be slower than stock.
     pub slower: Option<Predicted>,
@@ -131,7 +131,7 @@ impl DisqualifiedVariant {
 pub struct Findings {
     /// Variants with other results than stock, the best first.
     pub refused: Vec<DifferingVariant>,
-    /// Variants that may not win for other reasons.
+    /// Variants that cannot win for other reasons.
     pub disqualified: Vec<DisqualifiedVariant>,
     /// Why stock cannot be compared, and therefore no variant can.
     pub stock_is_uncompared: Option<String>,
@@ -197,13 +197,13 @@ impl Findings {
         self.predicted = predicted;
     }
 
-    /// Returns why a variant may not win, although no difference is known.
+    /// Returns why a variant cannot win although no difference is known.
     pub fn disqualification_of(&self, variant: &Variant) -> Option<&DisqualifiedVariant> {
         self.disqualified.iter().find(|disqualified| disqualified.variant == *variant)
     }
 
-    /// Whether a variant may not win, although no difference is known. `is_allowed` permits variants that could not be
-    /// compared.
+    /// Whether a variant cannot win although no difference is known. If `is_allowed`, variants that could not be
+    /// compared can win.
     pub(super) fn has_disqualified(&self, variant: &Variant, is_allowed: bool) -> bool {
         let bars = |disqualified: &DisqualifiedVariant| {
             disqualified.is_costly || disqualified.slower.is_some() || disqualified.uncompared.is_some() && !is_allowed
@@ -216,8 +216,8 @@ impl Findings {
 mod tests {
     use super::*;
 
-    /// 1.1 times the instructions are no slower, two thirds of the accesses are fewer, and a variant cannot save
-    /// accesses if stock has none. A comparison of less than a tenth of the statements is small.
+    /// 1.1 times stock's instructions count as no slower. Two thirds of stock's accesses count as fewer. A variant
+    /// cannot save accesses if stock has none. A comparison of less than a tenth of the statements is small.
     #[test]
     fn executed() {
         let of = |instructions, local| Executed { instructions, local, machine: None };

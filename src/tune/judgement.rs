@@ -16,7 +16,7 @@ pub struct Judgement {
     pub kernels: BTreeMap<String, (PtxasReport, Sass)>,
     /// The CPU time of ptxas.
     pub took: Duration,
-    /// What each function spills, if that was asked.
+    /// The spills of each function, if requested.
     pub spills: BTreeMap<String, Spills>,
     /// What a linker sees, if the file is linked later. [`print()`] does not store it.
     pub object: Option<Relocatable>,
@@ -34,7 +34,7 @@ impl Judgement {
 /// The prefix of the reason of a refusal.
 const REFUSED: &str = "refused ";
 
-/// The prefixes of a spilled word, and of a line that computes a product and a sum.
+/// The prefixes of the text lines for a spilled word, and for a source line that computes a product and a sum.
 const SPILLED: &str = "spilled ";
 const FUSED: &str = "fused ";
 

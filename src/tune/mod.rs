@@ -1,10 +1,14 @@
 //! The search for the best variant of each kernel, as questions and answers.
 //!
 //! Nothing here compiles, runs ptxas, reads a file, starts a thread or reads a clock. A search returns questions about
-//! variants and receives the answers. The same answers lead to the same questions, whichever caller finds the answers,
-//! and in whatever order the kernels are served.
+//! variants and receives the answers. The same answers lead to the same questions, for every caller and for every order
+//! in which the kernels are served.
 //!
-//! In the order of the files:
+//! Terms: a *neighbour* of a variant differs from it in one choice. A variant is *admissible* if no figure is worse
+//! than stock's, except where the user allows it. *Turned loops* end in the form that ptxas unrolls. *Choices before
+//! LLVM's optimisations* are inlining and unrolling.
+//!
+//! The modules:
 //! * [`ptxas_output`], [`timing`]: what ptxas, machine code and a benchmark report of a kernel;
 //! * [`figures`]: the figures of a kernel, and their comparison; [`judgement`]: the figures of a file, and their text
 //!   form;

@@ -42,7 +42,7 @@ impl RunLimits {
     /// The default number of runs.
     pub const RUNS: u32 = 16;
 
-    /// The most runs for a kernel if effort limits the search. Further runs find little.
+    /// The most runs for a kernel if effort limits the search. Additional runs find little.
     const MOST_RUNS: usize = 32;
 
     /// Limits the runs for each kernel.
@@ -61,7 +61,7 @@ impl RunLimits {
 pub struct Effort {
     /// The effort as a multiple of ptxas's time for the file.
     pub times: f64,
-    /// ptxas's time for the file. `None` for its time for the searched kernels.
+    /// ptxas's time for the file. If `None`, ptxas's time for the searched kernels counts.
     pub file: Option<Work>,
     /// Whether the file is assembled once more at the end, which is part of the cost.
     pub assembles_again: bool,
@@ -74,8 +74,8 @@ impl Effort {
     /// The largest multiple that a user may set.
     pub const MOST_TIMES: f64 = 1000.0;
 
-    /// Returns what the variants of all kernels may cost: by the multiple alone, and with the minimum that is always
-    /// allowed. `kernels` is ptxas's time for all kernels.
+    /// Returns what the variants of all kernels may cost: first by the multiple alone, then at least the minimum that
+    /// is always allowed. `kernels` is ptxas's time for all kernels.
     pub fn work(&self, kernels: Work) -> [Work; 2] {
         let file = self.file.unwrap_or(kernels);
         let in_times = file.times(self.times);

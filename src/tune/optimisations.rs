@@ -38,13 +38,14 @@ impl Ahead {
         Self { inline: "less", ..Self::STOCK },
     ];
 
-    /// Whether less is inlined or unrolled. Fewer instructions in the code are then not fewer in a run.
+    /// Whether less is inlined or unrolled than by LLVM. The code then has fewer instructions, but a run does not
+    /// execute fewer.
     pub fn does_less(self) -> bool {
         self.inline == "less" || matches!(self.unroll, "asked" | "cut")
     }
 
-    /// Whether the code may execute more instructions than LLVM's own, although it has fewer: by loops that are not
-    /// unrolled, and calls.
+    /// Whether a run may execute more instructions than a run of LLVM's own code, because of additional calls and loops
+    /// that are not unrolled.
     fn may_run_more(self) -> bool {
         self.inline != "llvm" || matches!(self.unroll, "asked" | "cut")
     }
@@ -78,14 +79,14 @@ impl Optimisations {
     /// The defaults of the options.
     pub const DEFAULT: Self = Self::of(&Config::DEFAULT);
 
-    /// Returns the values of the options.
+    /// Returns the choices that the options make.
     pub(super) const fn of(config: &Config) -> Self {
         let ahead = Ahead { inline: config.inline.word(), unroll: config.unroll.word() };
         Self { ahead, skip_passes: config.skip_passes, add_passes: config.add_passes }
     }
 
-    /// What can be left out or restored, added or dropped, the most helpful first. `structurizecfg` is not searched: it
-    /// changes the control flow, and a comparison covers only the code that a few launches reach.
+    /// The changes that a search toggles, the most helpful first: each leaves out or adds passes. `structurizecfg` is
+    /// not searched: it changes the control flow, and a comparison covers only the code that a few launches reach.
     pub const TOGGLES: [Self; 19] = [
         Self::HOIST,
         Self::without(SkipPasses::LOOP_REDUCE),
@@ -116,8 +117,8 @@ impl Optimisations {
         Self::without(SkipPasses::LOAD_STORE_VECTORIZER),
     ];
 
-    /// LLVM's own pipeline with knowledge of the effects of inline assembly. Without this knowledge, most orders of
-    /// code with inline assembly are the same.
+    /// LLVM's own pipeline, which also reads the effects of inline assembly. Without these effects, most orders of code
+    /// with inline assembly are the same.
     pub const TOLD: Self = Self::with(AddPasses::ASSEMBLY_EFFECTS);
 
     /// The toggle that helps most kernels with spills.
@@ -148,8 +149,8 @@ impl Optimisations {
         self.ahead
     }
 
-    /// Whether passes are left out. Fewer instructions in the code may then be more in a run: CodeGenPrepare divides
-    /// small 64-bit numbers by a branch around the long division.
+    /// Whether passes are left out. The code may then have fewer instructions although a run executes more:
+    /// CodeGenPrepare puts a branch around the long division of 64-bit numbers, so that small numbers skip it.
     pub fn leaves_out(self) -> bool {
         !self.skip_passes.is_empty()
     }
@@ -160,7 +161,7 @@ impl Optimisations {
         self.skip_passes.contains(SkipPasses::LOOP_REDUCE) || self.ahead.may_run_more()
     }
 
-    /// Removes what `other` shares and adds what only `other` has.
+    /// Toggles passes: removes the passes that `other` has, too, and adds the passes that only `other` has.
     pub fn toggled(self, other: Self) -> Self {
         Self {
             skip_passes: self.skip_passes ^ other.skip_passes,

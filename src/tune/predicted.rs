@@ -36,19 +36,19 @@ pub struct Predicted {
     pub variant: [f64; 2],
     /// The variant's time as a multiple of stock's.
     pub ratio: f64,
-    /// The factor by which the ratio may be wrong in two of three cases.
+    /// The factor by which the ratio may be wrong. Two of three errors are smaller.
     pub uncertainty: f64,
     /// The source of the prediction.
     pub source: Source,
 }
 
-/// A smaller difference is the difference between two schedules that wait for the same results.
+/// Ratios up to this one count as equal. Such a difference exists between two schedules that wait for the same results.
 const NEGLIGIBLE: f64 = 1.01;
 
 impl Predicted {
     /// Whether the prediction excludes the variant. A complete run decides by the ratio alone. A walk, or a launch that
-    /// reaches little code, shows little about how often code executes. There, and if the model `is_doubted` for the
-    /// variant, the ratio has to exceed the uncertainty. A walk never excludes turned loops.
+    /// reaches little code, shows little about how often code executes. In these cases, and if the model `is_doubted`
+    /// for the variant, the ratio has to exceed the uncertainty. A walk never excludes turned loops.
     pub fn is_slower(&self, has_turned_loops: bool, is_doubted: bool) -> bool {
         match self.source {
             Source::Walk if has_turned_loops => false,
@@ -87,8 +87,8 @@ pub(super) mod tests {
         Predicted { stock: [1000.0; 2], variant: [1000.0 * ratio; 2], ratio, uncertainty, source }
     }
 
-    /// For runs, all but the least difference counts. For walks, and for runs of doubted variants, only a difference
-    /// beyond the uncertainty counts.
+    /// For runs, every difference counts that is not negligible. For walks, and for runs of doubted variants, only a
+    /// difference beyond the uncertainty counts.
     #[test]
     fn slower() {
         let is_slower = |ratio, source, turned| predicted(ratio, 1.2, source).is_slower(turned, turned);

@@ -31,10 +31,10 @@ pub struct Sass {
     pub instructions: u32,
     /// Instructions that access local memory.
     pub local: u32,
-    /// Instructions that access other memory, and floating-point sums and products: the purpose of a loop.
+    /// Instructions that access other memory, and floating-point sums and products. They are the useful work of a loop.
     pub work: u32,
-    /// Bytes moved between registers and fixed stack slots, each access times ten for each enclosing loop. Spilled
-    /// values move this way, and everything else that has a stack slot.
+    /// Bytes moved between registers and fixed stack slots, each access times ten for each enclosing loop. The slots
+    /// hold spilled values and all other data with a fixed place on the stack.
     pub stack_traffic: u64,
     /// Bytes moved between registers and shared memory, with the same weights.
     pub shared_traffic: u64,

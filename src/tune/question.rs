@@ -36,7 +36,7 @@ pub enum Answer {
 pub struct Spilled {
     /// The registers whose values ptxas spills, by their names.
     pub registers: RegisterNames,
-    /// The fingerprint of its PTX.
+    /// Its figures. `None` if they need more than machine code.
     pub text: String,
     /// Its figures, if machine code is enough to know them.
     pub figures: Option<Figures>,
@@ -51,7 +51,7 @@ pub enum NoAnswer {
     Failed(String),
     /// The user interrupted the run, so that nothing is known of the variant.
     BrokenOff,
-    /// The answer is still open: the run is in the graph.
+    /// The answer is pending, because the ptxas run waits in a graph of runs.
     Later,
 }
 

@@ -1,7 +1,8 @@
 //! The recipes that a search of PTX tries. Each makes a variant of stock, or of the best variant so far.
 //!
 //! The gains of recipes were recorded on many kernels ([`learned`](super::learned)), so the set of recipes is fixed and
-//! each has a name. Register limits and spilled values depend on the kernel's figures. A recipe states which are used.
+//! each has a name. Register limits and spilled values depend on the kernel's figures. A recipe states only the rule
+//! that chooses them.
 
 use std::sync::OnceLock;
 

@@ -20,7 +20,7 @@ impl Timing {
         Self { median, spread: upper - at(1) }
     }
 
-    /// Whether the difference is larger than the spread of either.
+    /// Whether the difference of the medians is larger than both spreads.
     pub fn is_faster_than(&self, other: &Self) -> bool {
         self.median + self.spread.max(other.spread) < other.median
     }
@@ -30,7 +30,7 @@ impl Timing {
 mod tests {
     use super::*;
 
-    /// Only a difference beyond both spreads is faster. An equal or uncertain result is not.
+    /// Only a difference beyond both spreads counts as faster. An equal or uncertain result does not.
     #[test]
     fn beyond_the_spread() {
         let stock = Timing::new(vec![10.0, 10.2, 9.9, 10.1, 30.0]);

@@ -41,7 +41,7 @@ pub struct Passes {
     seed: u32,
     /// Whether loads in inline assembly may be reordered, too.
     assembly_loads: bool,
-    /// Whether loops end in the form that ptxas unrolls.
+    /// Whether loops are turned: they end in the form that ptxas unrolls.
     turns_loops: bool,
     /// Whether copies are coalesced.
     coalesces: bool,
@@ -66,7 +66,7 @@ pub struct Passes {
     kept: Option<SpillOptions>,
 }
 
-/// The option table defines the defaults, and nothing here does.
+/// The option table, the only source of the defaults.
 const TABLE: &Config = &Config::DEFAULT;
 
 impl Passes {
@@ -228,10 +228,10 @@ impl Variant {
         self.kept().map(|kept| kept.named).unwrap_or_default()
     }
 
-    /// Returns the variant for a function that the kernel calls. Bounds belong to the kernel.
+    /// Returns the variant for a function that the kernel calls. Bounds apply to the kernel only.
     pub fn of_callee(&self) -> Self {
         match self {
-            // Functions that another compiler's kernel calls stay unchanged.
+            // Functions that are called by another compiler's kernel stay unchanged.
             _ if self.compiler() != 0 => Self::Stock,
             Self::Stock | Self::Linked(_) => Self::Stock,
             Self::Passes(passes) => {
@@ -399,7 +399,7 @@ impl Variant {
     }
 }
 
-/// Prints for people. `{:#}` names all registers.
+/// Prints the options. `{:#}` prints all register names, `{}` a shortened list.
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let whose = match self.compiler() {
@@ -516,8 +516,8 @@ mod tests {
         assert_eq!((default.toggled_name().with_own_name(), default.with_own_name()), (Some(default), None));
     }
 
-    /// The passes' changes and ptxas's options are proved. Changes by LLVM and other compilers are not, whatever else
-    /// is chosen.
+    /// The passes' changes and ptxas's options are proved. Changes by LLVM and other compilers are not proved, whatever
+    /// the other choices are.
     #[test]
     fn what_is_proved() {
         let ordered = Variant::ordered("late", 3).with_remat("peaks").toggled_assembly_loads().with_bits("on");

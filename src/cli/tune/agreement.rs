@@ -1,4 +1,4 @@
-//! Comparison of a variant with stock: the PTX of both runs on the CPU, on the same few launches.
+//! Comparison of a variant with stock: the PTX of both runs on the CPU, with the same few launches.
 //!
 //! The launches are drawn from a fixed seed. A bound on instructions keeps the cost far below the cost of the search.
 
@@ -14,22 +14,22 @@ use crate::compare;
 use crate::interrupt::is_interrupted;
 
 /// The most warp instructions of a comparison for each ptxas run that a search of the kernel may make: a constant, and
-/// an addition for each byte of stock's PTX, because ptxas also takes longer for larger kernels.
+/// a number for each byte of stock's PTX. ptxas also takes longer for larger kernels.
 const STEPS_FOR_EACH_RUN: u64 = 6_000;
 const STEPS_FOR_EACH_BYTE: u64 = 2;
 
-/// The interpreter's time for a warp instruction, and how often each instruction is interpreted at most: in the PTX and
-/// in the machine code of both.
+/// The interpreter's time for a warp instruction, and the number of times that each instruction is interpreted at most.
+/// Stock and the variant each run as PTX and as machine code.
 pub(crate) const MICROSECONDS_OF_A_STEP: u64 = 4;
 const RUNS_OF_A_STEP: u64 = 4;
 
-/// The most additional launches that are tried after each launch.
+/// The most additional launches that follow each launch.
 const MORE: u32 = 2;
 
 /// The limit of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ComparisonBound {
-    /// The limit that belongs to a search with this many ptxas runs.
+    /// The limit for a search with this many ptxas runs.
     Runs(usize),
     /// An amount of work.
     Work(Work),
@@ -54,13 +54,13 @@ pub(crate) struct ComparisonSettings {
     pub(crate) bound: ComparisonBound,
 }
 
-/// Compares the PTX of a variant of a kernel with stock's PTX, and then the machine code, if both have it. The result
-/// includes how much code was executed if both are the same in all launches, and what both executed in the launches
-/// that they completed.
+/// Compares the PTX of a variant of a kernel with stock's PTX, and then the machine code, if both have it. If both
+/// compute the same in all launches, the result includes how much code was executed. If both completed a launch, it
+/// includes what both executed.
 ///
-/// The machine code runs on the launches of the PTX, with the rest of their instruction limit. ptxas fuses products and
-/// sums of both as it likes. Therefore numbers may differ within their tolerance, and a difference counts only if
-/// stock's own machine code computes the same as its PTX.
+/// The machine code runs on the launches of the PTX, with the rest of their instruction limit. ptxas may fuse different
+/// products and sums in the two programs. Therefore numbers may differ within a tolerance. A difference counts only if
+/// stock's machine code computes the same as stock's PTX.
 pub(super) fn compare(
     kernel: &str,
     [stock, variant]: [&[u8]; 2],
@@ -120,7 +120,7 @@ pub(super) fn compare(
             }
         }
     }
-    // If no launch of stock gets far enough to run a variant, no launch does for any variant.
+    // If stock completes no launch, no variant can be compared.
     let is_stocks = !ends_any && reasons.iter().all(|(is_stocks, _)| *is_stocks);
     let is_whole = reasons.is_empty();
     let agreement = match reasons.into_iter().next() {
@@ -150,15 +150,15 @@ fn different(place: String, kernel: &str, launches: &Launches) -> Compared {
     Agreement::Different(Difference { place, command: command(kernel, launches) }).into()
 }
 
-/// Whether the reason why only the variant stopped is an error of the variant, because stock completed the same launch.
-/// An undefined value, for example, is that of a slot that was never written. Races and limits may occur by chance.
+/// Whether the variant alone stopped because of its own error. Stock completed the same launch, so an undefined value,
+/// for example, comes from a slot that was never written. Races and limits may occur by chance and are no errors.
 fn is_fault(reason: &str) -> bool {
     reason.contains(" undefined") || reason.starts_with("an access ")
 }
 
 /// Returns the launches of a kernel with this many bytes of PTX: one of a single block, which takes few instructions,
-/// and one of several blocks. Each launch may execute half of the instructions, and each attempt a sixth, so that
-/// attempts with smaller sizes may follow.
+/// and one of several blocks. Each launch may execute half of the instructions of the limit. An attempt may execute a
+/// sixth of them, so that attempts with smaller sizes can follow.
 fn launches(bytes: usize, settings: ComparisonSettings) -> [Launches; 2] {
     let steps = match settings.bound {
         ComparisonBound::Runs(runs) => runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64),

@@ -1,5 +1,5 @@
-//! Stock as a build has it already. ptxas has assembled the unchanged file with the same options that variants get, so
-//! the kernels' figures can be read from its output.
+//! Stock that a build has already assembled. ptxas had the same options that variants get, so the kernels' figures can
+//! be read from its output.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -35,8 +35,8 @@ pub(super) struct AssembledStock<'a> {
 }
 
 impl<'a> AssembledStock<'a> {
-    /// Reads the output. `None` if the file lacks some figures, or if reading such code is not tested. `is_verbose` is
-    /// whether ptxas has printed figures.
+    /// Reads the output. `None` if the file lacks some figures, or if the tests do not cover the reading of such code.
+    /// `is_verbose` states whether ptxas has printed figures.
     pub(super) fn of(stock_output: StockOutput<'a>, is_verbose: bool) -> Option<Self> {
         let StockOutput { cubin, messages, .. } = stock_output;
         let facts = cubin::facts(cubin).filter(|facts| facts.values().all(|facts| facts.is_kernel))?;
@@ -53,8 +53,8 @@ impl<'a> AssembledStock<'a> {
         Some(Self { stock_output, kernels, bytes, code: OnceLock::new() })
     }
 
-    /// Returns the figures of a kernel as if it had been assembled by itself. Its time is its share by the bytes of its
-    /// code.
+    /// Returns the figures of a kernel as if it had been assembled by itself. Its time is a share of ptxas's time, in
+    /// proportion to the bytes of its code.
     pub(super) fn judged(&self, kernel: &str) -> Option<Judgement> {
         let figures = *self.kernels.get(kernel)?;
         let in_all: usize = self.bytes.values().sum();

@@ -13,7 +13,7 @@ use super::process::{self, Limit};
 use crate::ninja::quoted;
 use crate::ptxas::Folder;
 
-/// The placeholders of the file with the machine code and of the kernel's name.
+/// The placeholders for the file with the machine code and for the kernel's name.
 const CUBIN: &str = "{cubin}";
 const KERNEL: &str = "{kernel}";
 
@@ -97,8 +97,8 @@ mod tests {
         }
     }
 
-    /// The command's output is the result. The command receives the unchanged file path and kernel name, with any
-    /// characters.
+    /// The last number of the command's output is the result. The command receives the file's path and the kernel's
+    /// name unchanged, whatever characters they contain.
     #[test]
     fn commands() {
         let measure = |command: &str, kernel: &str| {

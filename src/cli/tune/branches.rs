@@ -1,7 +1,7 @@
 //! Variants of a module that share LLVM's work before the first pass of this project, compiled by servers that fork.
 //!
-//! A server is worth its memory if the module takes long to compile. Its output is byte for byte that of this process.
-//! Without a server, or if a server fails, this process compiles the variant.
+//! A server is worth its memory if the module takes long to compile. A server's output equals the output of this
+//! process, byte for byte. Without a server, or if a server fails, this process compiles the variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -30,7 +30,7 @@ const MOST: usize = 16;
 /// All servers of a search.
 pub(super) struct Servers {
     folder: Folder,
-    /// LLVM's least time for a module that gets servers.
+    /// The least CPU time of LLVM with which a module gets servers.
     pub(super) least: Duration,
     started: AtomicUsize,
 }
@@ -51,7 +51,7 @@ impl Servers {
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'c, 'a> {
     pub(super) compiler: &'c Compiler<'a>,
-    /// The optimisations of LLVM IR.
+    /// The choices among LLVM's optimisations that apply to LLVM IR.
     pub(super) of_ir: Optimisations,
     /// The CPU time that LLVM is expected to take.
     pub(super) expected: Duration,
@@ -59,21 +59,21 @@ pub(super) struct Shared<'c, 'a> {
     pub(super) limit: Duration,
 }
 
-/// From this CPU time on, LLVM runs in a process that can be killed, even for the first variant.
+/// From this expected CPU time on, LLVM runs in a process that can be killed, even for the first variant.
 const LONG: Duration = Duration::from_secs(2);
 
 /// The servers of one module, by the LLVM optimisations of the variants' IR.
 #[derive(Default)]
 pub(super) struct Branches {
     fronts: Mutex<BTreeMap<Optimisations, Front>>,
-    /// Optimisations with which a process reached its limit. The server may have reached it, and compiling without the
-    /// server would, too.
+    /// Sets of optimisations with which a process reached its limit. If the server itself reached it, compilation in
+    /// this process would reach it, too.
     over: Mutex<BTreeSet<Optimisations>>,
 }
 
 /// The state of one set of LLVM optimisations.
 enum Front {
-    /// One variant has used it.
+    /// One variant has used this set.
     Seen,
     /// Other variants are compiled by this server.
     Served(Arc<Server>),
@@ -82,8 +82,9 @@ enum Front {
 }
 
 impl Branches {
-    /// Compiles the PTX with the choices of a profile on a server. `None` if there is no such server. `shared` returns
-    /// the choices that all of the server's variants have in common. Fails at the limit, and if the user interrupts.
+    /// Compiles the PTX with the choices of a profile on a server. `None` if there is no server for the variant.
+    /// `shared` returns the choices that all of the server's variants have in common. Fails at the limit, and if the
+    /// user interrupts.
     pub(super) fn compile(
         &self,
         servers: &Servers,
@@ -97,7 +98,8 @@ impl Branches {
         match server.compile(profile) {
             Ok(made) => Some(Ok(made)),
             Err(_) if is_interrupted() => Some(Err(Error::pass("LLVM was interrupted", ""))),
-            // The system kills a process at its limit without a message, and no process reaches its limit earlier.
+            // The system kills a process at its limit without a message. No process reaches the limit of CPU time
+            // before this much time has passed.
             Err(_) if start.elapsed() >= limit || self.was_over(of_ir) => {
                 self.over().insert(of_ir);
                 let problem = format!("LLVM takes more than {} s of CPU time", limit.as_secs());
@@ -119,8 +121,8 @@ impl Branches {
         self.over().contains(&of_ir)
     }
 
-    /// Returns the server for a set of optimisations. Stock's set gets a server at once, other sets when they are used
-    /// again.
+    /// Returns the server for a set of optimisations. Stock's set gets a server at once. Other sets get a server when
+    /// they are used for the second time.
     fn server(
         &self,
         servers: &Servers,
@@ -156,7 +158,7 @@ impl Branches {
 /// A process that compiles variants.
 struct Server {
     process: Child,
-    /// The connection that sends what to compile. The process ends when the connection is closed.
+    /// The connection over which the module is sent. The process ends when this connection is closed.
     owner: UnixStream,
     socket: PathBuf,
 }
@@ -167,10 +169,11 @@ impl Server {
         let owner = UnixStream::connect(&socket)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("fork-server").arg(format!("--cpu-seconds={}", limit.as_secs())).args(compiler.arguments());
-        // The process is not in the group that receives Ctrl-C. This process decides when it ends.
+        // The process is not in the group that receives Ctrl-C, because this process decides when it ends.
         command.process_group(0).stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
-        // Only the server process has the listening socket, so that nobody can wait for a server that has ended.
+        // After this line, only the server process has the listening socket. Connections then fail once the server has
+        // ended, instead of waiting for ever.
         drop(command);
         let mut server = Self { process, owner, socket };
         write_part(&mut server.owner, compiler.content())?;
@@ -189,7 +192,7 @@ impl Server {
     }
 }
 
-/// How often a wait for a server checks for an interruption.
+/// The interval at which a wait for a server checks for an interruption.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A stream that is read until the user interrupts.
@@ -212,7 +215,7 @@ fn printed(profile: &Profile) -> io::Result<Vec<u8>> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The process may have ended. Its children end with their work.
+        // The process may have ended already. Its children end by themselves after their work.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,5 +1,5 @@
-//! The code under search. The search asks a [`Code`] for its kernels and for the PTX of variants, and does not depend
-//! on the language of the code.
+//! The code under search. The search asks a [`Code`] for its kernels and for the PTX of variants. It does not depend on
+//! the language of the code.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use nvptx_ra::tune::variant::Variant;
 /// A compiled variant.
 pub(super) struct CompiledVariant {
     pub(super) ptx: Vec<u8>,
-    /// The CPU time of other processes that compiled it.
+    /// The CPU time that other processes used to compile it.
     pub(super) elsewhere: Duration,
 }
 
@@ -52,18 +52,18 @@ pub(super) trait Code: Send + Sync {
         self.compile(&profile_of(variant)).map(CompiledVariant::from)
     }
 
-    /// Returns the CPU time of stock before [`compile`](Self::compile).
+    /// Returns the CPU time that stock took before [`compile`](Self::compile) was called.
     fn computed_ahead(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether its PTX, which is given, uses shared memory of a size that only the launch decides.
+    /// Whether the code uses shared memory whose size is known only at launch. `ptx` is the code's PTX.
     fn sizes_shared_at_launch(&self, ptx: &str) -> bool;
 
     /// Whether the PTX version lets kernels request spills to shared memory.
     fn knows_smem_spilling(&self) -> bool;
 
-    /// Whether ptxas may get the kernel under another name, for which it compiles the kernel differently.
+    /// Whether the kernel may get another name in ptxas's input. ptxas compiles it differently under that name.
     fn has_other_name(&self, kernel: &str) -> bool {
         let _ = kernel;
         false
@@ -72,12 +72,13 @@ pub(super) trait Code: Send + Sync {
     /// Returns the LLVM optimisations that may be chosen.
     fn choices(&self) -> Choices;
 
-    /// Returns what clang has to do in the same way if a profile is replayed before LLVM's optimisations.
+    /// Returns the options that clang needs to make the same code, if a profile is replayed before LLVM's
+    /// optimisations.
     fn made_by(&self) -> Option<String> {
         None
     }
 
-    /// Returns why no pass can change a kernel's instructions, if none can.
+    /// Returns why no pass can change the instructions of a kernel. `None` if passes can change them.
     fn why_kept(&self, kernel: &str) -> Option<String>;
 
     /// Returns the other compilers that have code of a slice's kernel, by number from 1 on.
@@ -91,11 +92,11 @@ pub(super) trait Code: Send + Sync {
         None
     }
 
-    /// Returns its descriptions in messages.
+    /// Returns the words that describe the code in messages.
     fn descriptions(&self) -> &'static CodeDescriptions;
 
     /// Returns the profile that gives functions their variants. A function without a variant stays unchanged, because
-    /// its figures may be part of those of several kernels.
+    /// its figures may be part of the figures of several kernels.
     fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
         let entry =
             |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
@@ -106,11 +107,11 @@ pub(super) trait Code: Send + Sync {
 
 /// Descriptions of code and its results in messages.
 pub(super) struct CodeDescriptions {
-    /// What makes the code if no pass changes it.
+    /// What makes the code if no pass changes it: the name of stock in messages.
     pub(super) stock: &'static str,
-    /// Which code ptxas refuses if it refuses stock.
+    /// The words for the code that ptxas refuses if it refuses stock.
     pub(super) refused: &'static str,
-    /// The definition of a kernel.
+    /// The words for what makes a function a kernel.
     pub(super) kernels: &'static str,
     /// The option that replays a profile.
     pub(super) replayed_by: &'static str,

@@ -21,11 +21,13 @@ use crate::input;
 /// The state of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Optimised code, which goes to code generation without changes. The hashes of its functions are of this code.
+    /// Optimised code, which goes to code generation as it is. The functions' hashes are hashes of this code.
     Optimised,
-    /// Code as a front end made it. LLVM's optimisations run first, and the hashes are of the code before them.
+    /// Code from a front end. LLVM's optimisations run first. The functions' hashes are hashes of the code before these
+    /// optimisations.
     Unoptimised,
-    /// The result of LLVM's optimisations in this project. The hashes are of the code before them.
+    /// Code that LLVM's optimisations in this project have produced. The functions' hashes are hashes of the code
+    /// before these optimisations.
     Finished,
 }
 
@@ -64,7 +66,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Returns kernels as separate modules, each with everything that it uses. A kernel that takes long, or that ptxas
-    /// refuses, does not affect the others.
+    /// refuses, does not affect the other kernels.
     pub(super) fn slices<'k>(&self, kernels: impl Iterator<Item = &'k str>) -> Result<Vec<Self>, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, &self.content, self.path)?;
@@ -77,8 +79,8 @@ impl<'a> Compiler<'a> {
         kernels.map(of_kernel).collect()
     }
 
-    /// Returns the functions of a part of the module. Unless the module is compiled without changes, the hashes are
-    /// those of the whole module.
+    /// Returns the functions of a part of the module. Optimised code is hashed as it is in the part. For other code,
+    /// the hashes of the whole module are returned.
     fn functions_in(&self, part: &Module<'_>) -> Vec<(String, String)> {
         let mut functions = profile::functions(part);
         if self.stage != Stage::Optimised {
@@ -105,7 +107,7 @@ impl<'a> Compiler<'a> {
         quietly(context, || self.settings.optimise(module, self.cpu)).map_err(refused)?
     }
 
-    /// Takes the functions and hashes of the code that the module was made of.
+    /// Replaces the functions and hashes by those of the code from which this module was made.
     pub(super) fn with_functions_of(self, other: &Self) -> Self {
         Self { functions: other.functions.clone(), ..self }
     }
@@ -127,7 +129,7 @@ impl<'a> Compiler<'a> {
         settings.into_iter().chain([cpu, "--".into(), self.path.into()]).collect()
     }
 
-    /// Returns the options with which clang makes the same code from the source.
+    /// Returns the options with which clang makes the same code.
     pub(super) fn like_clang(&self) -> String {
         self.settings.like_clang()
     }

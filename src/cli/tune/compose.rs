@@ -20,10 +20,10 @@ pub(super) struct Composed {
     pub(super) chosen: IndexVec<KernelId, (Variant, Figures)>,
 }
 
-/// Combines the winners. ptxas may make a kernel worse than stock when it is in one module with the others. Such a
-/// kernel becomes stock again, and the module is judged anew. Each iteration returns at least one kernel to stock, so
-/// the loop ends. If ptxas refuses even LLVM's own module because of some other kernel, the figures of the separate
-/// kernels are used. `None` if the whole module has not been judged yet.
+/// Combines the winners. ptxas may make a kernel worse than stock if the kernel is in one module with the others. Such
+/// a kernel becomes stock again, and the module is judged again. Each iteration returns at least one kernel to stock,
+/// so the loop ends. If ptxas refuses the whole module even with stock's code for all kernels, the figures of the
+/// separate kernels are used. `None` if the whole module has not been judged yet.
 pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
     let search = &tuning.search;
     let mut chosen: IndexVec<KernelId, (Variant, Figures)> = search.kernels.ids().map(|id| search.best(id)).collect();
@@ -66,7 +66,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// Compiles and judges the module. `None` if it is judged later.
+    /// Compiles and judges the module. `None` if the module is judged later.
     fn new(tuning: &Tuning<'_>, variant: impl Fn(KernelId) -> Variant) -> Result<Option<Self>, Error> {
         let Tuning { code, slices, judges, .. } = tuning;
         let variants: IndexVec<KernelId, Variant> = slices.ids().map(variant).collect();

@@ -32,14 +32,14 @@ fn of(who: UsageWho) -> Duration {
 pub(super) struct Meter {
     group: u32,
     computed: Duration,
-    /// The part of it that other programs than the first used.
+    /// The part of `computed` that all programs except the first used.
     others: Duration,
     waited: Duration,
     last: Instant,
 }
 
 impl Meter {
-    /// Starts with a program that leads its own process group.
+    /// Starts the measurement of a program that leads its own process group.
     pub(super) fn new(leader: u32) -> Self {
         let last = Instant::now();
         Self { group: leader, computed: Duration::ZERO, others: Duration::ZERO, waited: Duration::ZERO, last }
@@ -110,7 +110,7 @@ fn numbers() -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
-    /// Times include the program and the programs that it has waited for, whatever its name is.
+    /// A program's time includes the programs that it has waited for. The program's name does not matter.
     #[test]
     fn lines() {
         let line = "77 (a) R 1 2 (b) S 1 70 70 0 -1 4194560 1 2 3 4 5 6 70 8 20 0 1 0 9 9 9\n";

@@ -33,7 +33,7 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) compares: bool,
     /// Whether an interrupted search returns the best results so far.
     pub(super) keeps_best: bool,
-    /// The file for all trials, if each recipe is to be tried.
+    /// The file to which the trials are written. `Some` if every recipe is to be tried.
     pub(super) trials: Option<&'p Path>,
 }
 
@@ -42,7 +42,7 @@ pub(super) trait Listener: Sync {
     /// Reports a line for users.
     fn note(&self, line: &str);
 
-    /// Decides whether and how a kernel is searched, once its stock is known.
+    /// Decides whether and how a kernel is searched. Called once the kernel's stock is known.
     fn admits(&self, kernel: &mut Kernel) -> bool {
         let _ = kernel;
         true
@@ -76,14 +76,14 @@ pub(super) enum EarlyStop {
 /// The result of a search.
 pub(super) struct SearchResult<'a> {
     pub(super) tuning: Tuning<'a>,
-    /// Why it ended early, if the best results so far are wanted.
+    /// Why the search ended early. `None` if it did not, or if its best results so far are not wanted.
     pub(super) early_stop: Option<EarlyStop>,
-    /// Whether there is no result, because the search was interrupted for good or waits for answers.
+    /// Whether there is no result, because an interruption discarded it or because answers are pending.
     pub(super) is_void: bool,
 }
 
-/// Runs a search. At the time limit, or if the user interrupts, it returns the best results so far if they are wanted.
-/// A second interruption ends all work.
+/// Runs a search. At the time limit, or after an interruption, it returns the best results so far if they are wanted. A
+/// second interruption ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<SearchResult<'a>, Error> {
     let Plan { code, path, wanted, conditions, run_limits, search_limits, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;

@@ -1,10 +1,10 @@
-//! `nvptx-ra fork-server`: a compiler that runs the work that a module's variants share once, and forks for each
+//! `nvptx-ra fork-server`: a compiler that does the common work of a module's variants once, and forks for each
 //! variant.
 //!
-//! LLVM spends most of a variant's compile time before the first pass of this project. A server stops there. Each
-//! client then gets its own process, which continues with the client's profile. Standard input is the listening socket.
-//! The first connection is the owner's. The owner sends what to compile, and the server ends when the owner's
-//! connection ends.
+//! LLVM spends most of a variant's compile time before the first pass of this project. A server stops before that pass.
+//! Each client then gets its own process, which continues with the client's profile. Standard input is the listening
+//! socket. The owner opens the first connection and sends the module. The server ends when the owner closes this
+//! connection.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -77,12 +77,12 @@ fn wait_for_clients(listener: &UnixListener, owner: &UnixStream, module: &Module
     }
 }
 
-/// Waits for a connection. False if the owner is gone.
+/// Waits for a connection. Returns `false` if the owner has closed its connection.
 fn comes_client(listener: BorrowedFd<'_>, owner: BorrowedFd<'_>) -> bool {
     let mut events = [PollFd::new(listener, PollFlags::POLLIN), PollFd::new(owner, PollFlags::POLLIN)];
     loop {
         match poll(&mut events, PollTimeout::NONE) {
-            // The owner sends nothing more, so any event is its end.
+            // The owner sends nothing more, so any event means that the owner has closed the connection.
             Ok(_) if events[1].any().unwrap_or(true) => return false,
             Ok(_) => return true,
             Err(nix::errno::Errno::EINTR) => {}
@@ -96,7 +96,7 @@ fn read_profile(stream: &mut UnixStream) -> Result<Profile, Error> {
     Profile::parse(&String::from_utf8_lossy(&part))
 }
 
-/// Sends bytes after their number.
+/// Sends the number of bytes, then the bytes.
 pub(super) fn write_part(stream: &mut UnixStream, part: &[u8]) -> io::Result<()> {
     stream.write_all(&(part.len() as u64).to_le_bytes())?;
     stream.write_all(part)
@@ -141,8 +141,8 @@ mod tests {
         assert!(comes_client(listener.as_fd(), owner.as_fd()));
         let _accepted = listener.accept().expect("somebody connects");
         drop(other_end);
-        // Without a client, the server waits for the owner's end. A process that another test starts may hold copies of
-        // all open files until it runs its program.
+        // Without a client, the server waits until the owner closes its connection. Processes that other tests start
+        // may hold copies of the connection until they execute their programs.
         assert!(!comes_client(listener.as_fd(), owner.as_fd()));
         let _too_late = UnixStream::connect(&path).expect("it listens");
         assert!(!comes_client(listener.as_fd(), owner.as_fd()));

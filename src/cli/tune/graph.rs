@@ -1,9 +1,9 @@
 //! ptxas runs as a Ninja graph, for users with more than one machine.
 //!
 //! A search asks in steps: LLVM's own code of every kernel, then a round of variants of each kernel, then the whole
-//! module. A step without all answers is written as a graph. Its edges are runs of `nvptx-ra judge`, and its outputs
-//! are the entries of the cache. The next call proceeds by one step. Once nothing is left to run, a search on this
-//! machine finds every answer in the cache.
+//! module. If a step lacks answers, it is written as a graph. The graph's edges are runs of `nvptx-ra judge`, and its
+//! outputs are cache entries. The next call proceeds by one step. Once nothing is left to run, a search on this machine
+//! finds every answer in the cache.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error
     Ok((text, wanted.len()))
 }
 
-/// Writes the first step of a search that lacks answers, and prints how to continue.
+/// Writes the first step that lacks answers, and prints how to continue.
 pub(super) fn write_step(tuning: &Tuning<'_>, planned: &Planned<'_>, path: &Path) -> Result<ExitCode, Error> {
     if !tuning.waits() {
         compose(tuning)?;

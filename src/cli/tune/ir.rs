@@ -1,4 +1,4 @@
-//! LLVM IR under search, compiled in process, or by servers if that takes long.
+//! LLVM IR under search. It is compiled in this process, or by servers if compilation takes long.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,11 +26,11 @@ const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
 pub(super) struct Ir<'a> {
     /// The code with the default choices before LLVM's optimisations. For a kernel, the result of the optimisations.
     stock: Front<'a>,
-    /// The kernel before LLVM's optimisations, if they run here.
+    /// The kernel before LLVM's optimisations. `None` if the optimisations do not run in this project.
     source: Option<Compiler<'a>>,
     /// The optimised whole module and the CPU time of its optimisations, once its kernels are requested.
     optimised: OnceLock<Result<(Compiler<'a>, Duration), Error>>,
-    /// The CPU time of the optimisations, for the module of a kernel.
+    /// The CPU time of the optimisations of the kernel's module.
     computed_ahead: Duration,
     /// The optimised code with other choices.
     fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
@@ -63,7 +63,7 @@ impl<'a> Front<'a> {
         let profile = profile_of(variant);
         // If the optimisations took long, code generation may take long, too.
         let expected = took.max(self.computed);
-        // Spills to shared memory are requested in the IR.
+        // Options for spills to shared memory change the IR before the point at which a server forks.
         if expected >= servers.least && !variant.spills_to_shared() {
             let of_ir = variant.optimisations().of_ir();
             let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
@@ -110,7 +110,8 @@ impl<'a> Ir<'a> {
             Arc::clone(fronts.entry(ahead).or_default())
         };
         let make = || {
-            // Only the choices before the optimisations. Other choices are added later, and `off` would stay.
+            // Only the choices before the optimisations are set here. Other choices are added later. An entry with
+            // `off` would stay in the result, so it is removed.
             let mut chosen = profile_of(&Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
             chosen.functions.retain(|entry| entry.options != OFF);
             let (optimised, computed) = source.optimised(&chosen, limit_of_variants(self.computed_ahead + took))?;

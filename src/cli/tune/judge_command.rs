@@ -16,13 +16,13 @@ use crate::input;
 
 /// Run ptxas on one PTX file for the cache of `tune`; the graph of `tune --ninja` calls this command
 ///
-/// A refusal of ptxas and a run that reaches the time limit are results, too. A problem of this machine is an error and
+/// If ptxas refuses the file or reaches the time limit, that is the result. A problem of this machine is an error and
 /// writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// PTX file
     input: PathBuf,
-    /// The answer: a cache entry, under the name that the graph uses
+    /// Output file for the result: a cache entry, under the name that the graph uses
     #[arg(short, long)]
     output: PathBuf,
     /// Processor
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
     let inspection = if arguments.spills { Inspection::Spills } else { Inspection::Disassembler };
-    // Elsewhere most machine code is read without the disassembler, to save time.
+    // All other callers read most machine code without the disassembler, to save time.
     let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), inspection) {
         Ok(judged) => Ok(judged),
         Err(NoAnswer::Refused(problem)) => Err(problem),

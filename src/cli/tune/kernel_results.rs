@@ -1,4 +1,4 @@
-//! Results for kernels, found by their PTX, whichever file contains the kernel.
+//! Results for kernels, stored by the PTX of the kernel. A result applies in every file that contains the kernel.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use super::verdict::{ChangedKernel, UnchangedKernel};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::ptxas::PtxasReports;
 
-/// A kernel with everything that its result depends on, except what is the same for all kernels of a build.
+/// A kernel with everything that its result depends on. Settings that are the same for all kernels of a build are not
+/// included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KernelInput {
     /// Its name.
@@ -23,7 +24,7 @@ pub(crate) struct KernelInput {
     pub(crate) text: Vec<u8>,
     /// Functions that only this kernel reaches, which are compiled with its choices.
     pub(crate) owned: Vec<String>,
-    /// Stated launches, besides its PTX: threads of a block, and bytes of shared memory.
+    /// What the user states about launches: threads of a block, and bytes of shared memory.
     pub(crate) launch: [Option<u32>; 2],
 }
 
@@ -44,20 +45,20 @@ enum Verdict {
 /// A lookup of the results of earlier builds.
 pub(crate) type Lookup<'a> = dyn Fn(&KernelInput) -> Option<KernelResult> + 'a;
 
-/// The kernels of a PTX module, with and without known results.
+/// The kernels of a PTX module: kernels with a stored result, and kernels to search.
 #[derive(Debug, Default)]
 pub(super) struct CachedResults {
     /// Names of the kernels to search.
     pub(super) unknown: Vec<String>,
-    /// Inputs of these kernels. Empty if no results are stored.
+    /// Inputs of the kernels to search. Empty if no results are stored.
     inputs: Vec<KernelInput>,
-    /// Choices for all other kernels.
+    /// Choices for all kernels with a stored result.
     entries: Vec<Entry>,
     pub(super) changes: Vec<ChangedKernel>,
     pub(super) unchanged_kernels: Vec<UnchangedKernel>,
 }
 
-/// Stated launches.
+/// What the user states about launches.
 pub(super) struct Launches<'a> {
     pub(super) threads: Option<u32>,
     pub(super) dynamic_shared: &'a [DynamicShared],
@@ -69,7 +70,7 @@ impl KernelResult {
         matches!(self.verdict, Verdict::Better(_))
     }
 
-    /// Whether the result is for this code, and ptxas makes the same of it as then.
+    /// Whether the result is for this code, and ptxas reports the same registers for stock as in the search.
     fn holds(&self, text: &Text, ptxas_report: Option<&PtxasReport>) -> bool {
         let before = match &self.verdict {
             Verdict::Better(change) => Some(change.before),
@@ -124,8 +125,7 @@ impl CachedResults {
         self.changes.len() + self.unchanged_kernels.len()
     }
 
-    /// Returns the number of kernels with a result of a search. For the others, stock shows that there is nothing to
-    /// gain.
+    /// Returns the number of kernels that were searched before. The other kernels with a result have nothing to gain.
     pub(super) fn answered(&self) -> usize {
         self.changes.len() + self.unchanged_kernels.iter().filter(|kernel| kernel.is_searched).count()
     }
@@ -137,7 +137,7 @@ impl CachedResults {
         profile.clone().with_functions(functions)
     }
 
-    /// Returns the new results of the searched kernels, changed and unchanged ones.
+    /// Returns the new results of the searched kernels, whether the kernels are changed or unchanged.
     pub(super) fn learned(
         self,
         profile: &Profile,

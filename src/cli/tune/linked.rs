@@ -14,22 +14,22 @@ use super::code::{Code, CodeDescriptions, CompiledVariant};
 use super::text::{OPTIONS, Text};
 use crate::kernel_names;
 
-/// The input's PTX in messages.
+/// The name of the input's PTX in messages.
 const OWN: &str = "the input";
 
 /// The input's code, and other compilers' code of the same source.
 pub(super) struct LinkedCode<'a> {
     own: Box<dyn Code + 'a>,
     others: Vec<Other>,
-    /// For each other compiler, its kernels that replace kernels of the input, each as a separate file: the input with
-    /// the other body.
+    /// For each other compiler, its kernels that can replace kernels of the input. Each kernel is a separate file: the
+    /// input with the body of the other compiler.
     kernels: Vec<BTreeMap<String, Vec<u8>>>,
     /// The hashes of the input's kernels, in PTX.
     hashes: BTreeMap<String, String>,
 }
 
 impl<'a> LinkedCode<'a> {
-    /// Finds the kernels that can be replaced. Each returned line states why a wanted kernel cannot.
+    /// Finds the kernels that can be replaced. Each returned line states why a wanted kernel cannot be replaced.
     ///
     /// # Errors
     /// A file cannot be read, or is for another target.
@@ -160,7 +160,7 @@ impl Code for LinkedCode<'_> {
     }
 }
 
-/// One kernel with the code of several compilers.
+/// A kernel with the code of several compilers.
 struct LinkedKernel<'a> {
     kernel: String,
     own: Box<dyn Code + 'a>,

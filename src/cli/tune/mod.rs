@@ -1,7 +1,7 @@
 //! `nvptx-ra tune`: a search for the best variant of each kernel, with ptxas as the judge.
 //!
-//! The search itself is [`nvptx_ra::tune`], which asks questions. These modules answer, in the order of the files:
-//! * [`code`]: what the search needs of code in any language: [`text`], PTX; and with LLVM:
+//! The search itself is [`nvptx_ra::tune`], which asks questions. These modules answer the questions:
+//! * [`code`]: what the search needs of code in any language; [`text`]: PTX; with LLVM:
 //!   * `ir`: LLVM IR;
 //!   * `compiler`: the module, and each kernel as a separate module, compiled in process;
 //!   * `branches`, `fork_server`: work that variants share, run once;
@@ -114,7 +114,7 @@ const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
 /// The message on Ctrl-C if the best results so far are written.
 const KEEPS: &str = "nvptx-ra: interrupted; the best results so far are written. A second Ctrl-C writes nothing";
 
-/// The message on Ctrl-C if nothing is written: before the first result, and on a second Ctrl-C.
+/// The message on Ctrl-C if nothing is written: before the first result, and after a second Ctrl-C.
 const INTERRUPTED: &str =
     "nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here";
 
@@ -125,10 +125,10 @@ const DEFAULT_CPU: &str = "sm_90";
 ///
 /// Stock is the code without the passes: LLVM's own code of LLVM IR, or the given PTX. A variant counts only if it is
 /// no worse than stock in three figures: spilled bytes, warps that an SM holds, and machine instructions. Among the
-/// variants that count, the variant with the fewest spilled bytes wins, then the most warps, then the fewest accesses
-/// of local memory, then the fewest instructions. A spilled byte weighs ten times more for each enclosing loop, and by
-/// the factor `--shared-cost` in shared memory. Ctrl-C ends the search and writes the best results so far; the exit
-/// code is 130. A second Ctrl-C writes nothing.
+/// variants that count, the variant with the fewest spilled bytes wins. Among equals, the most warps decide, then the
+/// fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more for each
+/// enclosing loop, and by the factor `--shared-cost` in shared memory. Ctrl-C ends the search and writes the best
+/// results so far; the exit code is 130. A second Ctrl-C writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build
@@ -138,8 +138,8 @@ pub(crate) struct Arguments {
     /// input is PTX or Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// PTX that another compiler made of the same source; repeat for more. Its kernels are additional variants, with
-    /// all choices that apply to PTX
+    /// PTX that another compiler made of the same source; repeat for more. Its kernels are additional variants, and all
+    /// choices for PTX apply to them
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,
     /// Processor. By default, the processor that the PTX or Triton's metadata names, or sm_90
@@ -156,8 +156,9 @@ pub(crate) struct Arguments {
     /// Number of variants of each kernel that ptxas judges, besides stock and the result
     #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
-    /// Instead of --runs: the cost of ptxas runs on variants, as a multiple of ptxas's time for the searched kernels,
-    /// or half a second if that is more. The cost is estimated by rule, so the result does not depend on the machine
+    /// Limit on the cost of ptxas runs on variants, instead of --runs: a multiple of ptxas's time for the searched
+    /// kernels, or half a second if that is more. The cost is estimated by rule, so the result does not depend on the
+    /// machine
     #[arg(long, value_name = "X", conflicts_with = "runs", value_parser = effort)]
     effort: Option<f64>,
     /// Start no round of runs after this many seconds, and write the best results so far. The result then depends on
@@ -171,7 +172,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
     /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
-    /// several values match a kernel, the last one counts. With a large size, more registers cost no warp
+    /// several values match a kernel, the last one counts. If the size is large, shared memory limits the warps, and
+    /// more registers cost none
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block of the kernels whose name contains KERNEL, or of all kernels, if the kernels do not state
@@ -182,12 +184,12 @@ pub(crate) struct Arguments {
     /// Allow variants with fewer warps on an SM than stock; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
-    /// Allow variants that spill although stock does not, if fewer bytes move to and from local memory in total: an
+    /// Allow variants that spill although stock does not, if fewer bytes move to and from local memory in total. An
     /// array that moves to registers may need more registers than there are
     #[arg(long)]
     allow_spills_for_arrays: bool,
-    /// Allow variants with more machine instructions than stock, which spills to shared memory need; --run always
-    /// allows them
+    /// Allow variants with more machine instructions than stock. Spills to shared memory need additional instructions.
+    /// --run always allows them
     #[arg(long)]
     allow_more_instructions: bool,
     /// Benchmark that decides between the variants that count: a shell command, in which {cubin} stands for a file with
@@ -195,7 +197,7 @@ pub(crate) struct Arguments {
     /// less is better. A variant wins only if it beats stock by more than the spread of the results
     #[arg(long, value_name = "CMD")]
     run: Option<String>,
-    /// How often --run measures each variant; the median counts
+    /// Number of measurements of each variant by --run; the median counts
     #[arg(long, value_name = "N", default_value_t = 5, requires = "run",
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
@@ -203,16 +205,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", default_value_t = 60, requires = "run",
         value_parser = clap::value_parser!(u64).range(1..))]
     run_limit: u64,
-    /// Do not compare winners with stock. By default, the best variant of each kernel runs on the CPU beside stock, and
-    /// a variant with other results is reported and does not win. Without comparisons, only variants that the checker
+    /// Do not compare winners with stock. By default, the best variant of each kernel and stock run on the CPU. A
+    /// variant with other results is reported and does not win. Without comparisons, only variants that the checker
     /// proves can win
     #[arg(long)]
     no_compare: bool,
-    /// Allow variants without a proof that could not be compared with stock: their code differs by LLVM's optimisations
-    /// or another compiler
+    /// Allow variants without a proof that could not be compared with stock. Another compiler or other LLVM
+    /// optimisations made their code
     #[arg(long)]
     allow_uncompared: bool,
-    /// Order in which the figures are compared; figures that are not named come last
+    /// Order in which the figures are compared; other figures come last
     #[arg(
         long,
         value_name = "LIST",
@@ -227,29 +229,29 @@ pub(crate) struct Arguments {
     /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// LLVM's least time for a kernel whose variants are compiled by a process that forks for each variant
+    /// Least CPU time of LLVM with which a kernel's variants are compiled by a process that forks for each variant
     #[cfg(feature = "llvm")]
     #[arg(long, value_name = "MS", default_value_t = 200, hide = true)]
     fork_from: u64,
     /// Folder that stores ptxas's results, so that a later search runs only new PTX
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
-    /// Run nothing, and write the next ptxas runs as a Ninja graph instead, for other machines. Ninja puts the results
+    /// Run nothing. Instead, write the next ptxas runs as a Ninja graph, for other machines. Ninja puts the results
     /// into the cache. Repeat until nothing is left to run; the same search without --ninja then finds all results
     #[arg(long, value_name = "FILE", requires = "cache", conflicts_with_all = ["run", "seconds"])]
     ninja: Option<PathBuf>,
     /// Write the winners to this file, which -nvptx-ra-profile=FILE replays, or for PTX `nvptx-ra ptx --profile FILE`
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Also write an HTML page: each kernel before and after, the gain of each axis of the search, and the course of
-    /// the search
+    /// Also write an HTML page: each kernel before and after, the gain of each kind of choice, and the course of the
+    /// search
     #[arg(long, value_name = "FILE", conflicts_with = "ninja")]
     html: Option<PathBuf>,
     /// An option of earlier versions, whose effect is always on
     #[arg(long, hide = true)]
     keep_partial: bool,
     /// Try each recipe on each PTX kernel that spills or is below full occupancy, and append the results to FILE, one
-    /// JSON object a line for each kernel: the data from which the order of recipes is learned
+    /// line with a JSON object for each kernel. The order of recipes is learned from this data
     #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["ninja", "effort"])]
     trials: Option<PathBuf>,
     /// Print one JSON object instead of the table
@@ -351,7 +353,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
 }
 
-/// Adds other compilers' code, and reports the code that is not taken.
+/// Adds other compilers' code, and reports which kernels of that code are not used.
 fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Box<dyn Code + 'a>, Error> {
     if arguments.also.is_empty() {
         return Ok(code);
@@ -418,7 +420,7 @@ impl Listener for Terminal<'_> {
     }
 }
 
-/// Runs the search. If it is interrupted for good, or lacks answers that it needs, it prints no results.
+/// Runs the search. Prints no results if an interruption discards them or if answers are missing.
 fn search<'a>(
     arguments: &Arguments,
     output: &Path,

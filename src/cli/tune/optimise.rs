@@ -1,5 +1,5 @@
-//! LLVM's optimisations of a module, in a separate process. With more inlining they may take hours, and a process can
-//! be killed, while a thread cannot.
+//! LLVM's optimisations of a module, in a separate process. With more inlining, the optimisations may take hours. A
+//! process can be killed, a thread cannot.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ use crate::ptxas::Folder;
 pub(crate) struct Arguments {
     #[command(flatten)]
     module: ModuleArguments,
-    /// Folder with the module and its choices, which also gets the result
+    /// Folder with the module and its choices; the result is written there, too
     #[arg(long)]
     folder: PathBuf,
-    /// The waiting process: this process ends with it
+    /// Process id of the process that waits for the result; this process ends with it
     #[arg(long)]
     parent: u32,
 }
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(ExitCode::FAILURE);
     }
     if let Err(error) = optimise(arguments) {
-        // The format of LLVM's errors, to distinguish it from warnings.
+        // The prefix `error:` distinguishes the error from LLVM's warnings.
         say!("error: {}", error.problem);
         return Ok(ExitCode::FAILURE);
     }
@@ -63,8 +63,8 @@ fn optimise(Arguments { module, folder, .. }: &Arguments) -> Result<(), Error> {
 }
 
 /// Runs LLVM's optimisations on a module with the choices of a profile. Returns the bitcode and the CPU time. Fails if
-/// the CPU time exceeds the limit, or if the user interrupts. `settings` are the process's arguments for compiling the
-/// module.
+/// the CPU time exceeds the limit, or if the user interrupts. `settings` are the process's arguments with the options
+/// of the module.
 pub(super) fn optimised(
     module: &[u8],
     settings: &[OsString],

@@ -13,14 +13,14 @@ use super::winners::DifferenceFolder;
 use super::{Arguments, print};
 use crate::{input, interrupt, output, triton};
 
-/// The message on Ctrl-C while results are written, which takes long if a pipe is not read.
+/// The message on Ctrl-C while results are written. Writing takes long if the output is a pipe that nobody reads.
 const WHILE_WRITING: &str = "nvptx-ra: interrupted while the results were written; some of them may be missing";
 
 /// Checks all output files before the search, which may take hours.
 pub(super) fn check(arguments: &Arguments, output: &Path) -> Result<(), Error> {
-    // A step of a graph writes no code.
+    // A call that writes a graph writes no code.
     let code = Some(output).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
-    // The profile refers to these files by their content.
+    // The profile refers to the files of --also by their content, so none of them may be overwritten.
     let is_output = |other: &&PathBuf| code.is_some_and(|code| is_same_file(code, other));
     if let Some(other) = arguments.also.iter().find(is_output) {
         let problem = format!("{}: the result would overwrite a file that --also reads", other.display());
@@ -30,8 +30,8 @@ pub(super) fn check(arguments: &Arguments, output: &Path) -> Result<(), Error> {
     code.into_iter().chain(others).try_for_each(output::check)
 }
 
-/// Returns the output file for the PTX. Without an option, the input is not overwritten: neither PTX nor Triton's PTX
-/// beside its code.
+/// Returns the output file for the PTX. By default, neither an input in PTX nor Triton's PTX file beside an input of
+/// Triton is overwritten.
 pub(super) fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
     let extension = if is_ptx || triton::beside(&arguments.input).is_some() { "tuned.ptx" } else { "ptx" };
     output::beside(arguments.output.as_deref(), &arguments.input, extension)
@@ -43,8 +43,8 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     one.is_some() && one == other
 }
 
-/// Returns where variants that differ from stock are stored: beside the output code. A step of a graph stores none,
-/// because the final search finds them again.
+/// Returns where variants that differ from stock are stored: beside the output code. A call that writes a graph stores
+/// none, because the final search finds them again.
 pub(super) fn keep(arguments: &Arguments, output: &Path) -> DifferenceFolder {
     match output.parent() {
         _ if arguments.ninja.is_some() => DifferenceFolder::Nowhere,

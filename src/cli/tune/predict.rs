@@ -11,19 +11,21 @@ use super::agreement::{ComparisonBound, ComparisonSettings};
 use crate::interrupt::is_interrupted;
 use crate::time::code::Code;
 
-/// The most instructions that are issued on an SM for a kernel: a constant, and an addition for each byte of stock's
-/// PTX. ptxas takes longer for larger kernels, too, and a prediction should not take much longer than ptxas.
+/// The most instructions that are issued on an SM for a kernel: a constant, and a number for each byte of stock's PTX.
+/// ptxas also takes longer for larger kernels, and a prediction should not take much longer than ptxas.
 const ISSUED: u64 = 300_000;
 const ISSUED_FOR_EACH_BYTE: u64 = 4;
 
-/// The time of an issued instruction with its part of the trace, for stock and a variant.
+/// The time that the model takes for an issued instruction, including its part of the trace, for stock and a variant
+/// together.
 const MICROSECONDS_OF_AN_ISSUE: u64 = 4;
 
-/// The divisor for the instructions in the traces of the warps. The traced blocks stand for all blocks on an SM.
+/// The quotient of issued and traced instructions. It is larger than 1 because the traced blocks stand for all blocks
+/// on an SM.
 const TRACED: u64 = 4;
 
-/// The most launches that are drawn until one completes within this limit. A walk through the code is less exact than
-/// any launch.
+/// The most launches that are tried until one completes within the limit. If none completes, the prediction is a walk
+/// through the code, which is less exact.
 const LAUNCHES: u64 = 4;
 
 /// The prediction for stock, and its launches.
@@ -83,7 +85,8 @@ pub(crate) fn beside(stock: &StockPrediction, variant: &Code, kernel: &str) -> O
     Some(Predicted { stock, variant, ratio, uncertainty, source })
 }
 
-/// Whether half of the instructions were executed. Drawn parameters may skip most of the code.
+/// Whether at least half of the instructions of the code were executed. With drawn parameters, a launch may skip most
+/// of the code.
 fn reaches_half(stock: &Prediction) -> bool {
     let rows = || stock.ran.waited.iter().flatten();
     2 * rows().filter(|row| row.issued > 0).count() >= rows().count()

@@ -19,7 +19,7 @@ use super::tuning::Tuning;
 use crate::kernel_names;
 use crate::page::counted;
 
-/// Reports the failed variants once.
+/// Reports once how many variants failed.
 pub(super) fn losses(search: &Search) {
     let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
     if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
@@ -54,12 +54,12 @@ pub(super) fn spills_for_warps(search: &Search) {
     }
 }
 
-/// Returns the note that a variant states how many blocks an SM holds, if it does.
+/// Returns the note for a variant that sets `.minnctapersm`. Empty for other variants.
 pub(super) fn by_blocks(variant: &Variant) -> &'static str {
     if variant.moves_along(Axis::Blocks) { " by .minnctapersm 1" } else { "" }
 }
 
-/// Reports once how many more warps a few spills would permit.
+/// Reports once how many more warps an SM would hold with a few more spills.
 pub(super) fn warps_for_spills(search: &Search) {
     let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.objective));
     if let Some((count, kernel, (best, more))) = found {
@@ -76,7 +76,7 @@ pub(super) fn warps_for_spills(search: &Search) {
     }
 }
 
-/// Reports once what a few spills would save of arrays in local memory.
+/// Reports once how many accesses of arrays in local memory a few spills would save.
 pub(super) fn accesses_for_spills(search: &Search) {
     let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.objective));
     if let Some((count, kernel, (best, least))) = saved {
@@ -101,7 +101,7 @@ pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
     let unknown = |kernel: &'a Kernel| {
         let of_winner = kernel.findings.winner.as_ref().and_then(Agreement::reason);
         let reason = kernel.findings.stock_is_uncompared.as_deref().or(of_winner)?;
-        // A given reason follows after the verdict.
+        // The race is described at the end of the reason, after the verdict.
         let race = reason.find(RACE).map(|start| &reason[start..]);
         race.filter(|_| kernel.block.threads.is_none())
     };
@@ -113,7 +113,7 @@ pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
     }
 }
 
-/// Reports what variants that could not be compared would gain, a line for each kernel.
+/// Reports the gains of variants that could not be compared, with a line for each kernel.
 pub(super) fn what_is_not_allowed(search: &Search) {
     for kernel in search.kernels.iter() {
         if let Some((best, variant, figures)) = kernel.with_uncompared(&search.objective) {
@@ -227,7 +227,7 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
 }
 
 impl EarlyStop {
-    /// Returns the message for a search that ended in this way.
+    /// Returns the message for the reason of an early end.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::Interruption => "the search was interrupted; these are the best results so far",
@@ -236,8 +236,8 @@ impl EarlyStop {
     }
 }
 
-/// Returns the notes of a profile: whether the search ended early, a line for each kernel that is not stock with the
-/// evidence that it computes the same, and how bodies of other files are linked.
+/// Returns the notes of a profile. They state whether the search ended early, the evidence for each kernel that is not
+/// stock, and how bodies from other files are linked.
 pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, early_stop: Option<EarlyStop>) -> Vec<String> {
     let search = &tuning.search;
     let early_stop = early_stop.map(|early_stop| early_stop.sentence().to_owned());
@@ -266,8 +266,8 @@ fn row(stock: &Figures, tuned: &Figures) -> String {
     )
 }
 
-/// Prints the spilled bytes and instructions of all kernels, and those of the defaults if every kernel was judged with
-/// them. `by` is the description of stock.
+/// Prints the spilled bytes and instructions of all kernels: of stock, of the winners, and of the defaults if every
+/// kernel was judged with them. `by` is the description of stock.
 fn sums(search: &Search, composed: &Composed, by: &str) -> String {
     let stock: Vec<Figures> = search.kernels.iter().map(|kernel| kernel.stock).collect();
     let default: Option<Vec<Figures>> = search.kernels.iter().map(|kernel| kernel.default()).collect();
@@ -286,7 +286,7 @@ fn executed(of: Executed) -> Value {
     json!({ "instructions": of.instructions, "local": of.local, "machine": of.machine, "ratio": of.ratio() })
 }
 
-/// Prints a variant that may not win, as JSON.
+/// Prints a variant that cannot win, as JSON.
 fn disqualified(of: &DisqualifiedVariant) -> Value {
     let DisqualifiedVariant { variant, uncompared, is_costly, slower } = of;
     json!({

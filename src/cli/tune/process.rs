@@ -17,7 +17,7 @@ use crate::interrupt::is_interrupted;
 pub(super) enum Limit {
     /// Elapsed time.
     Elapsed(Duration),
-    /// CPU time, so that other work on the machine does not count. Time during which the program only waits counts.
+    /// CPU time, and time during which the program only waits. Other work on the machine does not count.
     Computed(Duration),
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Limit {
 pub(super) enum RunFailure {
     /// The program was killed at the limit.
     TooLong(Limit),
-    /// The program failed for a reason that does not lie in its input.
+    /// The program failed for a reason other than its input.
     Lost(String),
 }
 
@@ -49,11 +49,12 @@ pub(super) struct RunResult {
     pub(super) computed: Duration,
 }
 
-/// The signal that kills a program if memory is exhausted, or by a user's request.
+/// The signal that kills a program if memory is exhausted or if a user requests it.
 const KILL: i32 = 9;
 
-/// Runs a program until it ends or reaches the limit, with its output in files, which may be the same file. Returns how
-/// it ended. Fails if it did not end by itself. Children that it has not waited for are killed then.
+/// Runs a program until it ends or reaches the limit. Standard output and standard error go to files, which may be the
+/// same file. Returns how the program ended. If the program does not end by itself, its children are killed, too, and
+/// an error is returned.
 pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Limit) -> Result<RunResult, RunFailure> {
     let lost = |problem: String| RunFailure::Lost(problem);
     let interrupted = || Err(lost("was interrupted".into()));
@@ -70,7 +71,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Lim
     let mut meter = Meter::new(child.id());
     let mut pause = Duration::from_millis(1);
     loop {
-        // The times of a program can be read until its status is collected.
+        // The times of a program can be read only until its status is collected.
         let is_over = is_over(&child);
         meter.read();
         if is_over {
@@ -113,8 +114,8 @@ fn end(child: &mut Child) {
 mod tests {
     use super::*;
 
-    /// A program that does not end is killed together with its children. A program that fails has failed, unless it was
-    /// killed, because its result is then unknown.
+    /// A program that does not end is killed together with its children. A program that fails or crashes has a result.
+    /// The result of a program that SIGKILL ended is unknown.
     #[test]
     fn time_limit() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -126,7 +127,7 @@ mod tests {
         let sleep = std::fs::read_to_string(&started).expect("it began");
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", sleep.trim())).unwrap_or_default();
         let is_over = || state().is_empty() || state().contains(") Z ");
-        // On a busy machine, a signal may be delayed.
+        // On a busy machine, a signal may arrive late.
         let waited = Instant::now();
         while !is_over() && waited.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
@@ -143,9 +144,8 @@ mod tests {
         assert_eq!(ended("kill -KILL $$"), Err(RunFailure::Lost("was killed".into())));
     }
 
-    /// A limit of CPU time ends a program that computes, a program that starts another program for it, and a program
-    /// that only waits. Other work on the machine does not end any of them earlier. The CPU time of a program is known
-    /// after its end.
+    /// A limit of CPU time ends a program that computes, a program whose child computes, and a program that only waits.
+    /// Other work on the machine does not end such a program earlier. The CPU time of a program is known after its end.
     #[test]
     fn limits_of_cpu_time() {
         let folder = tempfile::tempdir().expect("there is space");

@@ -34,7 +34,7 @@ pub(super) struct KernelProgress {
 }
 
 impl KernelProgress {
-    /// Returns the progress of a kernel of which `runs` variants are judged.
+    /// Returns the progress of a kernel that has a limit of `runs` judged variants.
     pub(super) fn of(kernel: &Kernel, objective: &Objective, runs: usize) -> Self {
         let best = Cost::of(&kernel.best(objective).1);
         Self { judged: kernel.runs(), is_over: kernel.is_over(runs), best }
@@ -146,7 +146,7 @@ impl State {
         self.kernels.values().fold(Sums::default(), |sums, (course, stock)| Sums {
             done: sums.done + usize::from(course.is_over),
             judged: sums.judged + course.judged,
-            // A search without new variants ends before its effort is spent.
+            // A search that finds no new variants ends before its effort is spent.
             runs: sums.runs + if course.is_over { course.judged } else { self.runs },
             stock: sums.stock.plus(*stock),
             best: sums.best.plus(course.best),
@@ -154,7 +154,7 @@ impl State {
     }
 }
 
-/// Returns the remaining time at the pace so far. `None` if nothing was judged yet.
+/// Returns the remaining time, computed from the pace so far. `None` if nothing was judged yet.
 fn left(sums: &Sums, spent: Duration) -> Option<Duration> {
     let rest = sums.runs.saturating_sub(sums.judged);
     (sums.judged > 0).then(|| spent.mul_f64(rest as f64 / sums.judged as f64))
@@ -191,7 +191,7 @@ mod tests {
         State { runs: 16, kernels, said: Instant::now(), judged: None }.sums()
     }
 
-    /// A kernel counts with its whole effort, and a completed one with its actual runs.
+    /// A kernel under search counts with its whole effort. A completed kernel counts with its actual runs.
     #[test]
     fn sums_of_kernels() {
         let sums = sums(&[(16, true, 100, 40), (5, true, 0, 0), (4, false, 60, 60), (0, false, 7, 7)]);

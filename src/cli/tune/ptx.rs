@@ -14,13 +14,13 @@ pub(super) fn kernels(ptx: &str) -> BTreeMap<String, Option<u32>> {
     kernels
 }
 
-/// Whether the code uses shared memory of a size that the launch decides. The room for spills is then unknown, and a
-/// launch may fail because of the room that they take.
+/// Whether the code uses shared memory whose size is known only at launch. The shared memory that is free for spills is
+/// then unknown, and a launch may fail because of them.
 pub(super) fn sizes_shared_at_launch(ptx: &str) -> bool {
     ptx.lines().any(|line| line.starts_with(".extern .shared") && line.trim_end().ends_with("[];"))
 }
 
-/// Returns the product of the dimensions of `.reqntid`, or else of `.maxntid`, before the body.
+/// Returns the product of the dimensions in `.reqntid`, or else in `.maxntid`. Only directives before the body count.
 fn threads<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<u32> {
     let head = lines.take_while(|line| !line.starts_with('{'));
     let bounds = |name: &str| {
@@ -34,7 +34,7 @@ fn threads<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The size of shared memory is known unless its declaration has none.
+    /// The size of shared memory is known unless a declaration has no size.
     #[test]
     fn shared_memory_of_the_launch() {
         assert!(sizes_shared_at_launch(".version 9.0\n.extern .shared .align 16 .b8 tile[];\n"));
@@ -42,7 +42,7 @@ mod tests {
         assert!(!sizes_shared_at_launch(".extern .shared .align 4 .b8 tile[64];\n"));
     }
 
-    /// Kernels have their own bounds, if any, and functions are no kernels.
+    /// A kernel has its own bounds, if it states any. Functions are not kernels.
     #[test]
     fn finds_kernels() {
         let ptx = ".version 8.0\n.visible .func helper()\n{\n\tret;\n}\n.visible .entry c()\n{\n\tret;\n}\n\

@@ -53,16 +53,16 @@ pub(crate) struct Request<'a> {
     /// The processor for which ptxas assembles.
     pub(crate) cpu: &'a str,
     pub(crate) ptxas: PathBuf,
-    /// The disassembler of the same toolkit. If it is missing, machine code is read without it.
+    /// The disassembler of the same toolkit. If it is missing, this project's own reader reads the machine code.
     pub(crate) cuobjdump: PathBuf,
     pub(crate) nvdisasm: PathBuf,
     /// How ptxas is called.
     pub(crate) build: Build,
-    /// ptxas's output for the unchanged PTX, called in this way.
+    /// ptxas's output for the unchanged PTX with the build's options.
     pub(crate) stock_output: StockOutput<'a>,
     /// Figures of the kernels from the object's attributes. Spilled bytes are not included.
     pub(crate) measured: &'a PtxasReports,
-    /// What a linker sees of it, if it is linked later.
+    /// What a linker sees of the unchanged object, if the output is linked later.
     pub(crate) object: Option<&'a Relocatable>,
     pub(crate) dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block, for kernels that do not state them.
@@ -91,8 +91,8 @@ pub(crate) enum Scope {
     GivenUp,
 }
 
-/// Returns the kernels that [`search`] would search, by the PTX and what is known of stock, and all others. No program
-/// runs.
+/// Returns the kernels that [`search`] would search, and all other kernels. The selection uses only the PTX and the
+/// known figures of stock. No program runs.
 pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, Vec<UnchangedKernel>), Error> {
     let start = SelectedKernels::new(request)?;
     Ok((start.wanted, start.unchanged_kernels))
@@ -101,7 +101,7 @@ pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, V
 /// The kernels with which a search starts.
 struct SelectedKernels {
     text: Text,
-    /// The kernels with loops that ptxas would unroll in another form.
+    /// The kernels with loops that ptxas would unroll if they were turned.
     loops: BTreeSet<String>,
     /// The kernels that are searched.
     wanted: Vec<String>,
@@ -126,9 +126,9 @@ pub(crate) struct Answer {
     pub(crate) found: Option<Found>,
     /// The kernels that stay unchanged, by name.
     pub(crate) unchanged_kernels: Vec<UnchangedKernel>,
-    /// Whether another search would find the same.
+    /// Whether another search would find the same, so that the answer can be stored.
     pub(crate) lasts: bool,
-    /// New results for kernels, found by their PTX, which hold if the final result is as promised here.
+    /// New results for kernels, to be stored by their PTX. They are valid only if the final build has these figures.
     pub(crate) learned: Vec<(KernelInput, KernelResult)>,
     /// The number of kernels with results of earlier searches.
     pub(crate) known: usize,
@@ -140,13 +140,13 @@ pub(crate) struct Found {
     /// The winners, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) replays.
     pub(crate) profile: String,
     pub(crate) changes: Vec<ChangedKernel>,
-    /// ptxas's output for the PTX, if exactly this PTX was judged with the build's options.
+    /// ptxas's output for this PTX, if exactly this PTX was judged with the build's options.
     pub(crate) assembled: Option<Assembled>,
 }
 
-/// Searches all kernels that spill or whose registers limit their warps, and tries the ends of loops of all others. If
-/// the time is over or the user interrupts before all runs are done, the answer is the best result so far, and another
-/// search may find more. A second interruption ends all work.
+/// Searches all kernels that spill or whose registers limit their warps, and tries turned loops for all other kernels.
+/// At the time limit, or after an interruption, the answer is the best result so far, and another search may find more.
+/// A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let SelectedKernels { text, loops, wanted, mut unchanged_kernels } = SelectedKernels::new(&request)?;
     if wanted.is_empty() && unchanged_kernels.is_empty() {
@@ -203,7 +203,7 @@ struct Outcome {
     profile: Profile,
     changes: Vec<ChangedKernel>,
     unchanged_kernels: Vec<UnchangedKernel>,
-    /// Unchanged kernels whose share was too small for any run. In another file it may suffice.
+    /// Unchanged kernels whose share was too small for any run. The same kernel may get a larger share in another file.
     unpaid: BTreeSet<String>,
     lasts: bool,
 }
@@ -215,7 +215,8 @@ impl Outcome {
     }
 }
 
-/// Searches some kernels of a PTX module. `loops` names the kernels with loops that ptxas would unroll in another form.
+/// Searches some kernels of a PTX module. `loops` names the kernels with loops that ptxas would unroll if they were
+/// turned.
 fn outcome(
     text: &Text,
     mut request: Request<'_>,
@@ -294,7 +295,8 @@ fn outcome(
     Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, unchanged_kernels, unpaid, lasts })
 }
 
-/// Creates the judge with ptxas as the request calls it, and what is known of stock without it.
+/// Creates the judge, which calls ptxas as the request does. Also returns stock, if its figures can be read from the
+/// build's output.
 fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<AssembledStock<'a>>), Error> {
     let Request { ptxas, cuobjdump, nvdisasm, object, stock_output, .. } = request;
     let build = std::mem::take(&mut request.build);
@@ -304,8 +306,9 @@ fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<AssembledStock<
     Ok((ptxas.with_figures_of_code(known.is_some()).for_linker(object.is_some()), known))
 }
 
-/// Returns the message for a kernel with refused variants, if the usual reason does not lie in ptxas: what a linker
-/// sees of a kernel that is linked later, or another name in a place where it cannot be undone.
+/// Returns the message for a kernel with refused variants. `None` unless the kernel is linked later or may have another
+/// name. For such kernels, the usual reason is not ptxas, but a change that a linker would see, or a name that cannot
+/// be undone.
 fn refused(kernel: &Kernel) -> Option<String> {
     let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable || kernel.may_have_other_name)?;
     let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
@@ -356,8 +359,8 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
             let (before, after) = (KernelCost::from(&stock), KernelCost::from(&figures));
-            // The checker was on, and PTX has only the choices of the passes and of ptxas. The checker does not cover
-            // another name.
+            // The checker was on, and the choices for PTX are choices of the passes and of ptxas only. The checker does
+            // not cover another name.
             let has_other_name = choices.entry(kernel).is_some_and(|entry| entry.other_name);
             let assurance = if has_other_name { Assurance::Neither } else { Assurance::Proved };
             let (agreement, assurance) = (String::new(), assurance.word().into());
@@ -385,7 +388,7 @@ fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -
     Block::new(threads, request.threads, said, text.sizes_shared_at_launch)
 }
 
-/// Returns the kernels that a search may improve, and all others, by name.
+/// Returns the names of the kernels that a search may improve, and all other kernels with the reason.
 fn promising(
     text: &Text,
     request: &Request<'_>,
@@ -419,7 +422,7 @@ fn promising(
     Ok((wanted, unchanged_kernels))
 }
 
-/// Returns the reason why a kernel's registers cost it nothing.
+/// Returns the reason why a search has nothing to gain for a kernel.
 fn nothing_lost(warps: u32, most: u32) -> String {
     if warps == 0 {
         "nothing spills, and no block fits on an SM with the shared memory of its launch".to_owned()
@@ -430,8 +433,8 @@ fn nothing_lost(warps: u32, most: u32) -> String {
     }
 }
 
-/// Whether warps count for a kernel. The warps of a function, and of a kernel that calls functions of other files, are
-/// unknown.
+/// Whether an SM's warps are known for a kernel. They are unknown for a function, and for a kernel that calls functions
+/// of other files.
 fn may_win_warps(name: &str, object: Option<&Relocatable>) -> bool {
     let counts = |function: &Function| function.is_kernel && !function.calls_elsewhere;
     object.is_none_or(|object| object.functions.get(name).is_some_and(counts))

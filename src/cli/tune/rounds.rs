@@ -92,7 +92,7 @@ impl Compiled {
     }
 }
 
-/// The PTX of a kernel that is judged.
+/// The PTX of a kernel that is to be judged.
 struct Text {
     assembly: Assembly,
     block: Block,
@@ -101,12 +101,12 @@ struct Text {
     as_it_comes: Option<Figures>,
     /// Stock's requests for registers at run time.
     requests: RegisterRequests,
-    /// Whether the variant states how many blocks an SM holds. A comparison shows whether it terminates.
+    /// Whether the variant sets `.minnctapersm`. Only a comparison shows whether such a variant terminates.
     says_blocks: bool,
 }
 
 impl Text {
-    /// Returns the figures by ptxas, and by the benchmark if the variant is admissible.
+    /// Returns the figures from ptxas. If the variant is admissible, the benchmark runs, too.
     fn figures(&self, judges: &Judges<'_>, slice: &Slice<'_>, objective: &Objective) -> Result<Figures, NoAnswer> {
         self.check_requests(slice, objective)?;
         let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Inspection::OwnReader)?;
@@ -121,8 +121,8 @@ impl Text {
 }
 
 impl Text {
-    /// Refuses a variant with `setmaxnreg` whose bounds may let a warpgroup wait for ever although stock's do not. The
-    /// bounds may come from another compiler, or from a pass that states the block size.
+    /// Refuses a variant with `setmaxnreg` if a warpgroup may wait for ever under the variant's bounds but not under
+    /// stock's. The bounds may come from another compiler, or from a pass that states the block size.
     fn check_requests(&self, slice: &Slice<'_>, objective: &Objective) -> Result<(), NoAnswer> {
         let refused = |error: Error| NoAnswer::Refused(error.problem);
         let requests = stock::register_requests(&self.assembly.ptx, &slice.kernel).map_err(refused)?;
@@ -135,7 +135,7 @@ impl Text {
     }
 }
 
-/// Finds the values that ptxas spills in a variant, by the PTX names of their registers.
+/// Finds the values that ptxas spills in a variant, and returns the names of their registers in PTX.
 fn spilled(
     judges: &Judges<'_>,
     slice: &Slice<'_>,
@@ -147,7 +147,8 @@ fn spilled(
     let (ptx, limit) = slice.compile_within_limit(variant).map_err(refused)?;
     let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
     let mut judged = judges.judge.judge(&numbered.text, limit, Inspection::Spills)?;
-    // Source lines change no instruction. The benchmark does not run here.
+    // The judged PTX differs from the variant's PTX only in source lines, so the figures are valid. The benchmark does
+    // not run here, so with a benchmark there are no figures.
     let figures = judged.figures(&slice.kernel, block, objective.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
     let Spills { words, fused } = judged.spills.remove(&slice.kernel).unwrap_or_default();
@@ -221,12 +222,12 @@ impl Clients for Rounds<'_> {
         let mut answers = Vec::new();
         for outcome in outcomes {
             answers.push(match outcome {
-                // An error may be caused by the interruption.
+                // The interruption may have caused the error.
                 Outcome::Judgement(Err(_)) if is_interrupted() => Answer::Figures(Err(NoAnswer::BrokenOff)),
                 Outcome::Judgement(figures) => Answer::Figures(figures),
                 Outcome::Spilled(Err(_)) if is_interrupted() => Answer::Spilled(Err(NoAnswer::BrokenOff)),
                 Outcome::Spilled(spilled) => Answer::Spilled(spilled),
-                // The comparison ended early.
+                // The interruption has ended the comparison early.
                 Outcome::Compared(_) if is_interrupted() => Answer::Compared(None),
                 Outcome::Compared(compared) => Answer::Compared(Some(*compared)),
                 Outcome::Compiled(Compiled { variant, made }) => Answer::Text(match made {

@@ -1,4 +1,4 @@
-//! Stock: the code without the passes, LLVM's own or the given PTX, where the search of each kernel starts.
+//! Stock, from which the search of each kernel starts: LLVM's own code or the given PTX, without the passes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ const TIMES_STOCK: u32 = 4;
 /// The CPU time that is always allowed for a variant.
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
-/// The CPU time that is always allowed if effort limits the search.
+/// The CPU time that is always allowed for a variant if effort limits the search.
 const LEAST_LIMIT_OF_A_SHARE: Duration = Duration::from_secs(1);
 
 /// The limit of CPU time for stock.
@@ -50,7 +50,7 @@ pub(super) fn limit_of_variants(stock: Duration) -> Duration {
 pub(super) struct Conditions<'a> {
     pub(super) judges: Judges<'a>,
     pub(super) objective: &'a Objective,
-    /// Stated threads of a block, for kernels that do not state them.
+    /// The user's threads of a block, for kernels that do not state them.
     pub(super) threads: &'a [Threads],
     pub(super) dynamic_shared: &'a [DynamicShared],
     /// The number of threads.
@@ -75,8 +75,8 @@ impl KernelSelection<'_> {
         }
     }
 
-    /// Checks that what a user states about launches concerns kernels of this file. The settings of a build may concern
-    /// kernels of other files.
+    /// Checks that the user's options about launches apply to kernels of this file. The settings of a build may apply
+    /// to kernels of other files only.
     fn check_launches(&self, conditions: &Conditions<'_>, kernels: &[&str], input: &str) -> Result<(), Error> {
         match self {
             Self::Parts(_) => {
@@ -111,7 +111,7 @@ pub(super) struct Stock<'a> {
     pub(super) slices: Vec<Slice<'a>>,
     /// Messages for users about the kernels, one a line.
     pub(super) notes: Vec<String>,
-    /// Whether a kernel is judged later and is missing here.
+    /// Whether a kernel is missing because it is judged later.
     pub(super) waits: bool,
 }
 
@@ -144,7 +144,7 @@ pub(super) fn kernels<'a>(
         Some(format!("nvptx-ra: kernel '{kernel}' keeps its instructions: {reason}"))
     };
     let mut notes: Vec<String> = slices.iter().filter_map(note).collect();
-    // The first kernel, and kernels with local memory, show whether the own reader suffices.
+    // The own reader is compared with the disassembler on the first kernel, and on kernels with local memory.
     let (first, others) = slices.split_at(1);
     let start = |&(name, ref slice): &(&str, Box<dyn Code>), inspection| {
         conditions.start(name, &**slice, in_code[name], inspection)
@@ -177,7 +177,7 @@ pub(super) fn kernels<'a>(
 fn what_is_odd(kernels: &[Kernel], wanted: &KernelSelection<'_>, architecture: &Architecture) -> Vec<String> {
     let mut notes = Vec::new();
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
-    // A build has no such option, and reports it for each kernel.
+    // A build has no such option. It reports the unknown size for each kernel instead.
     if unknown > 0 && matches!(wanted, KernelSelection::Parts(_)) {
         notes.push(format!(
             "nvptx-ra: for {unknown} of the kernels, only the launch decides the size of dynamic shared memory. The \
@@ -210,8 +210,8 @@ struct FunctionOwners {
 }
 
 impl FunctionOwners {
-    /// Counts all kernels of a module, whether searched or not. O(kernels) modules if there are functions that are no
-    /// kernels.
+    /// Counts the kernels of a module that reach each function, whether the kernels are searched or not. Makes
+    /// O(kernels) modules if there are functions that are not kernels.
     fn new(code: &dyn Code, kernels: &[&str]) -> Result<Self, Error> {
         let is_kernel = |name: &str| kernels.contains(&name);
         let callees = code.functions().iter().map(|(name, _)| name).filter(|name| !is_kernel(name));
@@ -235,7 +235,7 @@ impl FunctionOwners {
     }
 }
 
-/// Returns the functions that each of some kernels reaches and no other kernel of the module does.
+/// Returns, for each of these kernels, the functions that only this kernel of the module reaches.
 pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>>, Error> {
     let in_code = code.kernels()?;
     let all: Vec<&str> = in_code.keys().map(String::as_str).collect();
@@ -251,7 +251,7 @@ struct StockKernel {
     kernel: Kernel,
     /// What a linker sees of it, if it is linked later.
     object: Option<Relocatable>,
-    /// The CPU time of its PTX.
+    /// The CPU time for compiling its PTX.
     took: Duration,
     /// The limit of CPU time for a variant.
     limit: Duration,
@@ -268,7 +268,7 @@ pub(super) fn register_requests(ptx: &[u8], kernel: &str) -> Result<Option<Regis
 }
 
 impl Conditions<'_> {
-    /// Returns the start of a kernel's search. If ptxas runs later, this is no error.
+    /// Returns the stock of a kernel. Fails with `None` if ptxas runs later.
     fn start(
         &self,
         name: &str,

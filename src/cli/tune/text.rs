@@ -22,7 +22,7 @@ const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     replayed_by: REPLAYED_BY,
 };
 
-/// The checker proves the passes' changes, because a comparison covers only the code that a few launches reach.
+/// The checker is on, because a comparison covers only the code that a few launches reach.
 pub(super) const OPTIONS: &str = "verify";
 
 /// A PTX module, or one kernel of it.
@@ -33,12 +33,11 @@ pub(super) struct Text {
     cpu: String,
     functions: Vec<(String, String)>,
     version: Option<PtxVersion>,
-    /// Whether it is linked later. Its functions are then handled like kernels, each by itself.
+    /// Whether it is linked later. Each of its functions is then searched by itself, like a kernel.
     is_relocatable: bool,
-    /// Whether kernels may have other names, because the machine code gets the original names back before it is
-    /// launched.
+    /// Whether kernels may have other names, because their own names are restored in the machine code before a launch.
     may_have_other_names: bool,
-    /// Whether it uses shared memory of a size that only the launch decides.
+    /// Whether it uses shared memory whose size is known only at launch.
     pub(super) sizes_shared_at_launch: bool,
 }
 
@@ -73,7 +72,8 @@ impl Text {
         Self { may_have_other_names, ..self }
     }
 
-    /// Returns the names of functions with loops that ptxas would unroll in another form. Runs one pass on the file.
+    /// Returns the names of functions with loops that ptxas would unroll if they were turned. Runs one pass on the
+    /// file.
     pub(super) fn with_loops_to_turn(&self) -> Result<BTreeSet<String>, Error> {
         let steps = pipeline(&format!("{LOOP_SHAPE}<loop-shape=all>"))?;
         let output = run_on_ptx(&self.name, &self.content, &PtxRun { steps, options: "", target: &self.cpu })?;

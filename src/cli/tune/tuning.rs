@@ -1,4 +1,4 @@
-//! A search in this tool: the core's search, with the code of each kernel and the judges.
+//! A search in this tool: the search of [`nvptx_ra::tune`], with the code of each kernel and the judges.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
 
-/// The pace and the end of a search.
+/// The limits on the time and on the threads of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchLimits {
     /// The time after which no round starts.
@@ -30,8 +30,8 @@ pub(crate) struct SearchLimits {
 }
 
 impl SearchLimits {
-    /// Computes the limits from the start. `time` limits the search if given. `jobs` defaults to the number of
-    /// processors. A time that the clock cannot express is no limit.
+    /// Computes the limits from the start. `time` limits the search. `None` is no limit. `jobs` defaults to the number
+    /// of processors. A time that the clock cannot express is no limit.
     pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
         let processors = || std::thread::available_parallelism().ok().map(Into::into);
         let until = time.and_then(|time| start.checked_add(time));
@@ -51,7 +51,7 @@ pub(super) struct Judges<'a> {
     pub(super) benchmark: Option<&'a Benchmark>,
     /// Provides the machine code for the benchmark.
     pub(super) ptxas: &'a Ptxas,
-    /// Stock, if a build has it already.
+    /// Stock, if a build has already assembled it.
     pub(super) stock: Option<&'a AssembledStock<'a>>,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Slice<'a> {
 }
 
 impl Slice<'_> {
-    /// Refuses a variant whose object may not replace stock's.
+    /// Refuses a variant if its object must not replace stock's.
     pub(super) fn check_object(&self, judged: &Judgement) -> Result<(), NoAnswer> {
         match (&judged.object, &self.object) {
             (Some(object), Some(stock)) => object.check(stock).map_err(NoAnswer::Refused),
@@ -101,7 +101,7 @@ impl Slice<'_> {
     }
 
     /// Compiles the PTX of a variant. Returns the PTX, and the CPU time that is left for ptxas, in whole seconds. Fails
-    /// if none is left.
+    /// if no time is left.
     pub(super) fn compile_within_limit(&self, variant: &Variant) -> Result<(Vec<u8>, Duration), Error> {
         let start = cpu_time::of_thread();
         let made = self.compile_metered(variant)?;
@@ -129,7 +129,7 @@ impl Slice<'_> {
     }
 
     /// Returns the variant of a function if the kernel has the given variant. Functions that only the kernel reaches
-    /// have the kernel's choices, because their registers and spills are part of the kernel's. `None` for other
+    /// get the kernel's choices, because their registers and spills are part of the kernel's figures. `None` for other
     /// functions.
     pub(super) fn variant_of(&self, function: &str, variant: &Variant) -> Option<Variant> {
         if function == self.kernel {
@@ -160,7 +160,7 @@ pub(super) struct Tuning<'a> {
     pub(super) search: Search,
     /// The code of each kernel.
     pub(super) slices: IndexVec<KernelId, Slice<'a>>,
-    /// Whether stock of a kernel is judged later, so that the kernel is missing here.
+    /// Whether a kernel is missing because its stock is judged later.
     pub(super) stock_waits: bool,
     pub(super) search_limits: SearchLimits,
 }

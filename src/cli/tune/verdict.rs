@@ -33,7 +33,7 @@ pub(crate) struct ChangedKernel {
     pub(crate) kernel: String,
     #[serde(deserialize_with = "nvptx_ra::config::read_options")]
     pub(crate) choice: String,
-    /// Whether it computes the same, as far as the CPU shows. Empty if it was not compared.
+    /// The result of the comparison on the CPU. Empty if the kernel was not compared.
     pub(crate) agreement: String,
     /// The evidence that it computes the same. Empty in reports of earlier versions.
     #[serde(default)]
@@ -50,7 +50,8 @@ pub(crate) struct ChangedKernel {
 pub(crate) struct OccupancyTradeoff {
     #[serde(flatten)]
     pub(crate) cost: KernelCost,
-    /// The variant in words, if the user can choose it without a search.
+    /// The note for a variant that sets `.minnctapersm`, which the user can set without a search. Empty for other
+    /// variants.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) by: String,
 }
@@ -75,7 +76,8 @@ impl From<&Figures> for KernelCost {
     }
 }
 
-/// Returns the variant that spills at most half as much as the best and would count if fewer warps were allowed.
+/// Returns the variant that spills at most half as much as the best and would be admissible if fewer warps were
+/// allowed.
 pub(super) fn with_fewer_warps(kernel: &Kernel, objective: &Objective) -> Option<OccupancyTradeoff> {
     let (_, variant, least) = kernel.half_the_spills_for_warps(objective)?;
     Some(OccupancyTradeoff { cost: KernelCost::from(&least), by: by_blocks(&variant).to_owned() })
@@ -127,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// A kernel whose share pays for no run is reported as such, and does not count as searched.
+    /// If a kernel's share pays for no run, the report states this, and the kernel does not count as searched.
     #[test]
     fn no_share() {
         let architecture = Architecture::by_name("sm_90").expect("it is known");

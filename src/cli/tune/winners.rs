@@ -1,7 +1,8 @@
 //! Comparison of winners: the best variant of each kernel wins only if it computes the same as stock.
 //!
-//! A variant that differs is refused, stored with stock's PTX for a report, and the next best variant is compared
-//! instead. A variant that could not be compared may win if the checker has proved all of its changes.
+//! A variant with other results is refused and stored with stock's PTX for a bug report. Then the next best variant is
+//! compared. A variant that cannot be compared can win only if the checker has proved all of its changes, or if the
+//! user allows it.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -31,7 +32,7 @@ use crate::time::code::Code;
 
 /// Where the PTX of variants that differ is stored.
 pub(super) enum DifferenceFolder {
-    /// Nowhere, because a later call finds the same.
+    /// Nowhere, because a later call finds the same variants.
     Nowhere,
     /// In a private folder for temporary files.
     Privately,
@@ -43,10 +44,10 @@ pub(super) enum DifferenceFolder {
 pub(super) struct Comparer<'a> {
     /// Provides the machine code.
     ptxas: &'a Ptxas,
-    /// Provides stock's machine code, if a build has it already.
+    /// Provides stock's machine code, if a build has already assembled it.
     known: Option<&'a AssembledStock<'a>>,
     keep: DifferenceFolder,
-    /// Whether variants run. Otherwise only the checker decides.
+    /// Whether variants run on the CPU. If not, only the checker decides.
     runs_them: bool,
     /// Stock's PTX of each kernel, once it is needed.
     stock: IndexVec<KernelId, Stock>,
@@ -124,7 +125,7 @@ impl Clients for Comparisons<'_> {
     }
 }
 
-/// One kernel of which a variant is compared.
+/// A kernel and what the comparison of one of its variants needs.
 struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
@@ -134,8 +135,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Compares a variant with stock, compiled with the checker. A variant that the checker refuses does not win,
-    /// whatever it computes.
+    /// Compares a variant with stock, compiled with the checker. A variant that the checker refuses counts as
+    /// different.
     fn compared(&self, variant: &Variant) -> Compared {
         let stock = match self.ptx_of_stock() {
             Ok(stock) => stock,
@@ -148,7 +149,7 @@ impl Trial<'_> {
         if !self.comparer.runs_them {
             return Compared { is_stocks: true, ..Agreement::NotCompared.into() };
         }
-        // Another name of the kernel changes only the machine code.
+        // Another name of the kernel changes only the machine code, so the PTX is compared under the kernel's own name.
         let own = match variant.with_own_name().map(|own| self.checked(&own)).transpose() {
             Ok(own) => own,
             Err(compared) => return *compared,
@@ -192,7 +193,8 @@ impl Trial<'_> {
     fn code_of_stock(&self) -> Option<&Code> {
         if let Some(known) = self.comparer.known.filter(|known| known.has(&self.slice.kernel)) {
             let code = known.code();
-            // In a file with several kernels, this project's tables may lack an instruction of another kernel.
+            // In a file with several kernels, this project's tables may lack an instruction that only another kernel
+            // has.
             if code.is_some() || known.has_one() {
                 return code;
             }
@@ -204,7 +206,7 @@ impl Trial<'_> {
     /// Compiles the PTX of a variant with the checker.
     fn checked(&self, variant: &Variant) -> Result<Vec<u8>, Box<Compared>> {
         self.slice.compile_checked(variant).map_err(|error| {
-            // The variant was compiled before without the checker.
+            // The variant was compiled before without the checker, so the error is the checker's.
             let place = format!("compiled with the checker: {}", error.problem);
             Box::new(Agreement::Different(Difference { place, command: String::new() }).into())
         })
@@ -214,7 +216,7 @@ impl Trial<'_> {
         ComparisonSettings {
             threads: self.block.threads.filter(|_| !self.block.says_threads),
             dynamic_shared: self.block.dynamic_shared,
-            // Compilers round differently, because they fuse different operations.
+            // Code of other compilers or other LLVM optimisations fuses other operations and rounds differently.
             is_exact: variant.is_proved(),
             bound: self.bound,
         }
@@ -264,7 +266,8 @@ pub(super) fn slower(search: &Search) -> Option<String> {
     ))
 }
 
-/// Returns the comparison of a variant under another name of which only the PTX could be compared.
+/// Returns the comparison of a variant under another name, if its machine code did not run. Equal results of the PTX
+/// then count as not comparable.
 fn without_machine_code(compared: Compared) -> Compared {
     let reason = "ptxas compiles the kernel differently under another name, and the machine code could not be compared";
     match compared.agreement {
@@ -316,8 +319,8 @@ mod tests {
         agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], None, settings)
     }
 
-    /// Runs a search whose variants have the given PTX, in the order in which they are tried. Each spills less than the
-    /// one before.
+    /// Runs a search whose variants have the given PTX, in the order in which they are tried. Each variant spills less
+    /// than the one before.
     fn searched(texts: &[String]) -> Search {
         let architecture = Architecture::by_name("sm_90").expect("is known");
         let (allowance, preference) = (Allowance::default(), preference(&[]));
@@ -400,8 +403,8 @@ mod tests {
         assert_eq!(find(&[]), (None, None, vec![], vec![]));
     }
 
-    /// A variant that stores a value that was never written is wrong if stock does not, and so is a variant that
-    /// accesses memory outside of all buffers.
+    /// A variant that stores a value that was never written is wrong if stock does not. A variant that accesses memory
+    /// outside of all buffers is wrong, too.
     #[test]
     fn what_only_the_variant_lacks_is_a_difference() {
         for (from, to) in [
@@ -425,14 +428,14 @@ mod tests {
         assert_eq!(found, (Some(0), Some(Agreement::Same), vec![], vec![]));
     }
 
-    /// A variant that does not terminate although stock does is a difference.
+    /// A variant that does not terminate differs if stock terminates.
     #[test]
     fn what_does_not_end_is_a_difference() {
         let (winner, _, refused, _) = find(&[mutant("add.s32 %r2, %r1, %r0;", "again: bra again;")]);
         assert_eq!((winner, refused), (None, vec![0]));
     }
 
-    /// A variant that could not be compared may win, with the reason.
+    /// A proved variant that could not be compared can win. The result states the reason.
     #[test]
     fn what_is_not_comparable_may_win() {
         let (winner, agreement, refused, _) = find(&[mutant("add.s32 %r2, %r1, %r0;", "unheard.of.u32 %r2, %r1;")]);

@@ -1,14 +1,15 @@
-//! A work queue that serves clients fairly. Each client has one step after another.
+//! A work queue that serves clients fairly. Each client's work consists of steps that follow one another.
 //!
-//! No client waits for another client: the client on which workers have spent the least time is served first.
+//! A client never waits until another client is done: the queue first serves the client on which workers have spent the
+//! least time.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Clients with work in steps. The tasks of a step may run in parallel, and the next step of the same client needs all
-/// their outcomes.
+/// Clients with work in steps. The tasks of a step may run in parallel. The next step of the client needs the outcomes
+/// of all these tasks.
 pub(super) trait Clients {
     /// A task.
     type Task;
@@ -36,7 +37,7 @@ struct ClientQueue<P: Clients> {
 struct State<'a, P: Clients> {
     clients: &'a mut P,
     queues: Vec<ClientQueue<P>>,
-    /// Whether a worker has panicked, so that nobody waits for its tasks.
+    /// Whether a worker has panicked. The other workers then end.
     is_broken: bool,
 }
 
@@ -92,7 +93,7 @@ impl<R> Clients for List<R> {
 }
 
 fn serve<P: Clients>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
-    // Created before the lock, so that it is dropped after it.
+    // Created before the lock guard, so that it is dropped after the guard.
     let _alarm = PanicAlarm { state, changed };
     let mut held = lock(state);
     loop {
@@ -128,14 +129,15 @@ impl<P: Clients> Drop for PanicAlarm<'_, '_, P> {
     }
 }
 
-/// The state after a panic under the lock is not inspected, because the worker marks everything as broken.
+/// Locks the state. The state after a panic under the lock is not inspected, because the worker that panics marks the
+/// queue as broken.
 fn lock<'a, 'p, P: Clients>(state: &'a Mutex<State<'p, P>>) -> MutexGuard<'a, State<'p, P>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<P: Clients> State<'_, P> {
-    /// Returns a task of the client with the least time. Among equals, the client with the fewest running tasks, then
-    /// the first.
+    /// Returns a task of the client with the least time. Among equals, the client with the fewest running tasks is
+    /// chosen, then the first client.
     fn choose(&mut self) -> Option<(usize, usize, P::Task)> {
         let waiting = self.queues.iter_mut().enumerate().filter(|(_, queue)| !queue.waiting.is_empty());
         let (number, queue) = waiting.min_by_key(|(_, queue)| (queue.spent, queue.running))?;
@@ -177,7 +179,7 @@ impl<P: Clients> ClientQueue<P> {
 mod tests {
     use super::*;
 
-    /// A client that wants steps of three tasks. Each task is a number that follows from the outcomes so far.
+    /// A client that wants steps of three tasks. Each task is a number that is computed from the outcomes so far.
     struct Counter {
         steps: u32,
         seen: Vec<u32>,
@@ -225,7 +227,7 @@ mod tests {
         clients
     }
 
-    /// A client gets the same with any number of workers, alone and with other clients.
+    /// The outcomes of a client are the same with any number of workers, alone and with other clients.
     #[test]
     fn outcomes_depend_on_the_client_alone() {
         let alone: Vec<Vec<u32>> =
@@ -236,7 +238,8 @@ mod tests {
         }
     }
 
-    /// A slow client does not delay a quick one: the quick one ends first, even if the slow one is first in the list.
+    /// A slow client does not delay a quick client. The quick client ends first, even if the slow client is first in
+    /// the list.
     #[test]
     fn quick_ones_do_not_wait() {
         let clients = run(1, vec![Counter::new(4, 30), Counter::new(4, 0)]);
@@ -244,7 +247,7 @@ mod tests {
         assert!(finished(&clients[1]) < finished(&clients[0]));
     }
 
-    /// A panic of a task reaches the caller, and nobody waits for ever.
+    /// A panic of a task reaches the caller, and no worker waits for ever.
     #[test]
     fn panics_end_it() {
         let outcome = std::panic::catch_unwind(|| {
@@ -273,7 +276,7 @@ mod tests {
         }
     }
 
-    /// A panic of a client also reaches the caller, even if the other workers wait for its lock.
+    /// A panic of a client also reaches the caller, even if other workers wait for the lock.
     #[test]
     fn panics_of_clients_end_it() {
         let outcome = std::panic::catch_unwind(|| {
@@ -294,7 +297,7 @@ mod tests {
         assert!(in_parallel(4, &[] as &[u32], |item| *item).is_empty());
     }
 
-    /// Without clients, there is nothing to do.
+    /// Without clients, the queue ends at once.
     #[test]
     fn nobody() {
         assert!(run(4, Vec::new()).is_empty());

@@ -1,4 +1,5 @@
-//! Choices before LLVM's optimisations in a search. Everything else is tried together with the best of these choices.
+//! Choices before LLVM's optimisations in a search: inlining and unrolling. All other choices are tried in combination
+//! with the best of these choices.
 
 use std::collections::VecDeque;
 
@@ -42,8 +43,8 @@ impl Kernel {
         least.map(|(variant, figures)| (variant.optimisations().ahead(), figures))
     }
 
-    /// Returns the first wanted neighbour of the best variant by choices before LLVM's optimisations: one choice more,
-    /// or LLVM's own again.
+    /// Returns the first wanted neighbour of the best variant that differs in the choices before LLVM's optimisations:
+    /// one more choice, or LLVM's own choices.
     pub(super) fn with_choice_ahead(&self, best: &Variant, is_wanted: impl Fn(&Variant) -> bool) -> Option<Variant> {
         let of_best = best.optimisations();
         let others = Ahead::CHOICES.iter().map(|&ahead| of_best.ahead().with(ahead)).chain([Ahead::STOCK]);
@@ -95,8 +96,8 @@ mod tests {
         assert!(is_near || theirs.is_some(), "{variants:?}");
     }
 
-    /// A choice that removes arrays from local memory but spills is tried with other orders, beside the best admissible
-    /// choice.
+    /// A choice that removes arrays from local memory but spills is tried with other orders. The best admissible choice
+    /// is also tried with other orders.
     #[test]
     fn promising_choices_ahead() {
         let mut stock = figures(0, 32, 500);

@@ -24,8 +24,8 @@ pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDequ
 
 impl Kernel {
     /// Returns the best unchanged code of other compilers that passes `counts`, if it is better than stock. The user
-    /// has this code without a search, so no winner may be worse in any figure. `None` if there is a benchmark, which
-    /// decides instead.
+    /// has this code without a search, so no winner may be worse in any figure. `None` if there is a benchmark, because
+    /// the benchmark decides instead.
     pub(super) fn better_compiler(
         &self,
         objective: &Objective,
@@ -41,8 +41,9 @@ impl Kernel {
             .min_by(|one, other| one.1.compare(&other.1, &objective.preference))
     }
 
-    /// Returns the variants for all compilers' code. Most of them are variants of the best unchanged code. Variants of
-    /// code that is worse than stock in some figure rarely count, so only the defaults are tried on such code.
+    /// Returns the variants for all compilers' code. Most of them are variants of the best unchanged code. If a
+    /// compiler's unchanged code is worse than stock in some figure, its variants are rarely admissible, so only the
+    /// defaults are tried on that code.
     pub(super) fn of_compilers(&self, objective: &Objective) -> VecDeque<Variant> {
         let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
         let bases = self.ranked(objective, iter::once((&Variant::Stock, self.stock)).chain(theirs));
@@ -79,8 +80,8 @@ mod tests {
     use crate::tune::findings::DifferingVariant;
     use crate::tune::optimisations::{Choices, Optimisations};
 
-    /// Other compilers' unchanged code is asked about first. Most of the following variants are of the best unchanged
-    /// code. LLVM's optimisations are never chosen for other compilers' code.
+    /// Other compilers' unchanged code is tried first. Most of the following variants are of the best unchanged code.
+    /// LLVM's optimisations are never chosen for other compilers' code.
     #[test]
     fn other_compilers() {
         for (theirs, best) in [(10, 1), (100, 0)] {
@@ -137,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Among equal codes, this build's own wins, whichever was tried first.
+    /// Among equally good codes, this build's own code wins, whichever code was tried first.
     #[test]
     fn own_code_wins_of_equals() {
         let mut kernel = kernel();
@@ -180,7 +181,7 @@ mod tests {
         alone.record(&objective(0), variant, "theirs".into(), Some(figures(100, 32, 499)));
         assert_eq!(alone.best(&objective(0)).0, Variant::Linked(1));
         assert_eq!(alone.best_but_for(&objective(0), |variant| variant.compiler() != 0).0, Variant::Stock);
-        // This build's own code wins if it is as good or better, because it needs no other file.
+        // This build's own code wins if it is as good or better, because its profile needs no other file.
         for instructions in [499, 492] {
             let mut alone = judged(figures(100, 32, 499));
             alone.tried[1].figures = Some(figures(100, 32, instructions));

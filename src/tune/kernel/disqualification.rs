@@ -1,8 +1,9 @@
-//! Variants that may not win despite their figures: variants that differ from stock, that nothing shows to compute the
-//! same, that may execute more instructions to save registers, or that are predicted to be slower.
+//! Variants that cannot win despite their figures, for one of four reasons: the results differ from stock's, there is
+//! no evidence that the results are equal, the variant may execute more instructions to save registers, or the variant
+//! is predicted to be slower.
 //!
-//! Comparisons find these variants. A variant without a proof is compared as soon as its neighbours are to be tried, so
-//! that no effort goes to neighbours of a variant that may not win.
+//! Comparisons find these variants. A variant without a proof is compared before its neighbours are tried. Otherwise,
+//! effort may go to neighbours of a variant that cannot win.
 
 use super::Kernel;
 use crate::tune::agreement::Agreement;
@@ -14,12 +15,13 @@ use crate::tune::predicted::Predicted;
 use crate::tune::variant::Variant;
 
 impl Kernel {
-    /// Whether no variant with these choices may win. Such a variant is not tried.
+    /// Whether a variant's choices exclude it, whatever its figures. Such a variant is not tried.
     pub(super) fn is_hopeless_choice(&self, objective: &Objective, variant: &Variant) -> bool {
         let is_unsafe = self.is_relocatable && !variant.is_safe_when_relocatable();
         let has_no_counts = self.findings.stock_is_uncompared.is_some();
         let is_uncompared = has_no_counts && !objective.allowance.uncompared && !variant.is_proved();
-        // These choices gain nothing for a kernel at full occupancy whose machine code accesses no local memory.
+        // Choices that may execute more instructions gain nothing for a kernel at full occupancy whose machine code
+        // accesses no local memory.
         let has_all = self.stock.sass.local == 0 && self.stock.warps >= objective.architecture.max_warps;
         is_unsafe || is_uncompared || self.must_pay(variant) && (has_no_counts || has_all)
     }
@@ -29,8 +31,9 @@ impl Kernel {
         variant.optimisations().may_run_more() && self.stock.timing.is_none()
     }
 
-    /// Whether a variant saves a third of the spilled bytes or of the executed accesses of local memory with at most
-    /// 1.1 times stock's executed instructions, or holds more warps with no more executed instructions.
+    /// Whether the gain of a variant pays for additional instructions. The variant must save a third of the spilled
+    /// bytes or of the executed accesses of local memory, with at most 1.1 times stock's executed instructions. Or the
+    /// variant must hold more warps, with no more executed instructions.
     fn pays(&self, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
@@ -43,7 +46,7 @@ impl Kernel {
     /// Whether the machine code of a variant executes more than 1.1 times stock's instructions, without more warps and
     /// without saving a third of the spilled bytes or of the accesses of local memory. One PTX instruction may be a
     /// loop in machine code, such as a 64-bit division. Loops that ptxas unrolls execute more instructions at low trip
-    /// counts, as in the launches of comparisons. [A prediction](Self::is_vetoed) decides about them.
+    /// counts, as in the launches of comparisons. [A prediction](Self::is_vetoed) decides about such loops.
     fn is_slow_for_nothing(&self, objective: &Objective, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
@@ -91,8 +94,8 @@ impl Kernel {
         self.unsettled_offer(objective)
     }
 
-    /// Returns the variant that would win with fewer warps, if only a comparison can show that it terminates and none
-    /// has run yet.
+    /// Returns the variant that would win if fewer warps were allowed. `None` unless only a comparison can show that
+    /// this variant terminates, and no comparison has run yet.
     fn unsettled_offer(&self, objective: &Objective) -> Option<Variant> {
         let (_, variant, _) = self.spared_for_warps(objective)?;
         (variant.moves_along(Axis::Blocks) && self.known_comparison(&variant).is_none()).then_some(variant)
@@ -106,8 +109,8 @@ impl Kernel {
         }
     }
 
-    /// Returns the best variant without the left-out ones, if no comparison of its PTX is known. Leading variants that
-    /// may not win by a known comparison of their PTX are set aside first, because the same PTX computes the same.
+    /// Returns the best variant that is not left out, if no comparison of its PTX is known. Leading variants whose PTX
+    /// a known comparison excludes are set aside first, because equal PTX computes equal results.
     fn unsettled(&mut self, objective: &Objective, is_left_out: impl Fn(&Variant) -> bool) -> Option<Variant> {
         loop {
             let (variant, _) = self.best_but_for(objective, &is_left_out);
@@ -172,7 +175,7 @@ impl Kernel {
         let mut allowing = *objective;
         allowing.allowance.uncompared = true;
         let [(_, best), (variant, figures)] = [self.best(objective), self.best(&allowing)];
-        // Proved variants may win anyway, except another compiler's code, which counts only if nothing is compared.
+        // A proved variant can win without this permission. Another compiler's code is never proved.
         let is_better = !variant.is_proved() && figures.compare(&best, &objective.preference).is_lt();
         is_better.then_some((best, variant, figures))
     }
@@ -285,7 +288,7 @@ mod tests {
     }
 
     /// If a variant is predicted to be slower, the next best wins, or stock if there is no other. A benchmark overrides
-    /// the prediction, and a walk never excludes turned loops.
+    /// the prediction. A prediction from a walk never excludes turned loops.
     #[test]
     fn what_is_predicted_to_be_slower() {
         let (sunk, late) = (Variant::DEFAULT.optimised(SUNK), Variant::ordered("late", 0));
@@ -334,8 +337,8 @@ mod tests {
         assert!(is_tried(of_arrays(4, 1, figures(0, 64, 500))) && is_tried(Figures { timing, ..figures(0, 64, 500) }));
     }
 
-    /// Turned loops are compared with the same variant without turned loops. If ptxas refuses that variant, they are
-    /// compared with their compiler's unchanged code, or with stock if that is unknown, too.
+    /// Turned loops are compared with the same variant without turned loops. If ptxas refuses that variant, the
+    /// unchanged code of its compiler takes its place. If that code is unknown, too, stock takes its place.
     #[test]
     fn what_turned_loops_are_held_against() {
         let [stock, theirs, mine] = [500, 400, 300].map(|instructions| figures(100, 32, instructions));
@@ -354,8 +357,8 @@ mod tests {
         assert_eq!(kernel_with(stock).as_it_comes(&as_it_comes), None);
     }
 
-    /// For code that is linked later, no variant is tried that changes what other files see, whatever figures it has.
-    /// If only instructions count, the winner has fewer of them, and no other figure is worse.
+    /// For code that is linked later, no variant may change what other files see, whatever its figures. If only
+    /// instructions count, the winner has fewer of them, and no other figure is worse.
     #[test]
     fn what_is_linked_later() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {

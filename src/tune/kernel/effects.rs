@@ -1,8 +1,8 @@
 //! The effects of a change on variants that were tried with and without it.
 //!
 //! A change without a gain so far seldom improves the next best variant. Of 273 changes that had changed no figure, one
-//! improved it. Of 128 changes that had only made figures worse, four did. Of 487 new changes, 39 did
-//! (docs/notebook/2026-11-28-what-64-runs-find.md).
+//! improved the next best variant. Of 128 changes that had only made figures worse, four improved it. Of 487 new
+//! changes, 39 improved it (docs/notebook/2026-11-28-what-64-runs-find.md).
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,8 @@ impl Effects {
         Self(judged.map(|(variant, figures)| (parts(variant), figures)).collect())
     }
 
-    /// Whether the difference between `base` and `variant` was tried on some variant, and improved none. O(judged
-    /// variants) lookups.
+    /// Whether the difference between `base` and `variant` was tried on at least one variant and improved none.
+    /// O(judged variants) lookups.
     pub(super) fn is_in_vain(&self, objective: &Objective, base: &Variant, variant: &Variant) -> bool {
         let (base, variant) = (parts(base), parts(variant));
         let (added, removed) = (&variant - &base, &base - &variant);
@@ -37,8 +37,8 @@ impl Effects {
     }
 }
 
-/// Returns the options of a variant, with each word of a list by itself. Neighbours of stock use the passes, so stock
-/// counts as the default.
+/// Returns the options of a variant. Each word of a list counts as an option. Neighbours of stock use the passes, so
+/// stock counts as the default.
 fn parts(variant: &Variant) -> Parts {
     let text = if *variant == Variant::Stock { String::new() } else { format!("{variant:#}") };
     let words = |option: &str| match option.split_once('=') {

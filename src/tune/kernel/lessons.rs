@@ -1,8 +1,8 @@
 //! Lessons from the searches of other instances of a kernel's template.
 //!
 //! A variant that helped one instance is tried on the next one right after the defaults. A variant that was tried on
-//! several instances and helped none is not tried on the rest. Its run counts as spent, so that no less likely variant
-//! takes its place.
+//! several instances and helped none is not tried on the rest. The saved run counts as spent, so that it does not go to
+//! a less likely variant.
 
 use super::Kernel;
 use crate::tune::axis::Axis;
@@ -13,7 +13,7 @@ use crate::tune::variant::Variant;
 pub(in super::super) const TEACHERS: usize = 3;
 
 /// Kernels that learn from each other: instances of one template that have the same deficits. A register limit that
-/// gains warps on an instance with 8 warps helps none with 12 (`flash_attn_ext_vec` of ggml).
+/// gains warps on an instance with 8 warps does not help an instance with 12 (`flash_attn_ext_vec` of ggml).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) struct TemplateGroup<'a> {
     template: &'a str,
@@ -25,11 +25,13 @@ pub(in super::super) struct TemplateGroup<'a> {
 /// Lessons for a kernel from other instances of its template.
 #[derive(Debug, Default)]
 pub(in super::super) struct Lessons {
-    /// Variants that helped others and apply to the kernel, too. Variants that helped the most instances come first.
+    /// Variants that helped other instances and can be tried on this kernel. Variants that helped the most instances
+    /// come first.
     ahead: Vec<Variant>,
-    /// Variants that were tried on all of the others and helped none.
+    /// Variants that were tried on all other instances and helped none.
     unhelpful: Vec<UnhelpfulVariant>,
-    /// Runs that each of the others has spent on spilled values, if these runs helped none.
+    /// The fewest runs that one of the other instances has spent on spilled values. `None` if such runs helped an
+    /// instance, or if an instance has no such runs.
     unhelpful_inspections: Option<usize>,
 }
 
@@ -37,18 +39,19 @@ pub(in super::super) struct Lessons {
 #[derive(Clone, Debug)]
 struct UnhelpfulVariant {
     variant: Variant,
-    /// Whether ptxas judged it for one of the others. PTX that is known already costs nothing.
+    /// Whether the variant cost one of the other instances a ptxas run. Known PTX costs no run.
     costs_run: bool,
 }
 
 impl Lessons {
-    /// Collects the lessons for a kernel from others with completed searches. O(tried variants of the others, squared).
+    /// Collects the lessons for a kernel from other instances with completed searches. O(n²) for n tried variants of
+    /// the others.
     pub(in super::super) fn of(objective: &Objective, kernel: &Kernel, others: &[&Kernel]) -> Self {
         let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(objective, variant)).count();
         let mut ahead: Vec<Variant> = Vec::new();
         for other in others {
             let best = other.best(objective).0;
-            // Loops are turned at the end, as for all winners.
+            // Each search turns loops at its end, so lessons are without turned loops.
             let best = best.with_loops_as_they_come().unwrap_or(best);
             if kernel.may_copy(&best, other) && !ahead.contains(&best) {
                 ahead.push(best);
@@ -60,7 +63,7 @@ impl Lessons {
         };
         let everywhere = first.tried.iter().map(|tried| &tried.variant);
         let everywhere = everywhere.filter(|variant| rest.iter().all(|other| other.tried(variant).is_some()));
-        // All else is compared with the defaults, so they are never skipped.
+        // The defaults are never skipped, because all other variants are compared with them.
         let may_differ = |variant: &Variant| others.iter().any(|other| !kernel.may_take_numbers_of(variant, other));
         let unhelpful = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
         let unhelpful = unhelpful.filter(|variant| !may_differ(variant));
@@ -139,8 +142,9 @@ impl Kernel {
             && self.choices == other.choices
     }
 
-    /// Whether the numbers of a variant, if it has any, suit this kernel as they suit another. Register and
-    /// shared-memory numbers suit only kernels with the same registers, shared memory and block.
+    /// Whether the numbers in a variant's options suit this kernel as they suit `other`. Limits of registers and shared
+    /// memory suit only kernels with the same registers, shared memory and block. A variant without numbers suits every
+    /// kernel.
     fn may_take_numbers_of(&self, variant: &Variant, other: &Self) -> bool {
         let of =
             |kernel: &Self| (kernel.stock.ptxas_report.registers, kernel.stock.ptxas_report.shared_bytes, kernel.block);
@@ -207,8 +211,9 @@ mod tests {
         }
     }
 
-    /// Variants that name registers are not copied. Variants with numbers are not copied if registers differ, and
-    /// neither are variants that the kernel cannot have. Loops are turned at the end.
+    /// Variants that name registers are not copied. Variants with numbers are not copied between kernels with different
+    /// registers. Variants that the kernel cannot have are not copied either. Turned loops are not copied, because
+    /// every search turns loops at its end.
     #[test]
     fn what_may_be_copied() {
         let ahead = |kernel: Kernel, best: Variant| {
@@ -240,9 +245,9 @@ mod tests {
         assert_eq!(ahead(linked_later, LATE().with_limit(40)), []);
     }
 
-    /// A variant that was tried on three instances and helped none is not tried on the next, and its run is not spent
-    /// on another variant. Two instances, or three instances of which one was helped, skip nothing. The defaults are
-    /// always tried.
+    /// A variant that was tried on three instances and helped none is skipped on the next instance, and its run is not
+    /// spent on another variant. Nothing is skipped after two instances, or if the variant helped one of three. The
+    /// defaults are always tried.
     #[test]
     fn in_vain_on_three() {
         let unhelpful = |_: &Variant| figures(100, 32, 500);
@@ -298,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Spilled values are not inspected if inspections have helped none of three instances, and the runs are saved.
+    /// If inspections have helped none of three instances, spilled values are not inspected, and the runs are saved.
     #[test]
     fn unhelpful_inspections() {
         let looked = |better: bool| {

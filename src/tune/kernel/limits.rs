@@ -1,5 +1,5 @@
-//! Register limits: limits that cost no warp, limits that gain one, and limits for kernels where ptxas gives up
-//! registers that it could have.
+//! Register limits: limits that cost no warp, limits that gain an occupancy step, and limits for kernels in which ptxas
+//! gives registers up. ptxas gives registers up if it uses far fewer registers than it could have, and spills instead.
 
 use super::Kernel;
 use crate::target::machine::{Architecture, MAX_REGISTERS, RegisterRequests};
@@ -10,30 +10,30 @@ use crate::tune::optimisations::{Choices, Optimisations};
 use crate::tune::ptxas_output::PtxasReport;
 use crate::tune::variant::Variant;
 
-/// ptxas counts as taking all available registers if it takes at most this many fewer.
+/// If ptxas uses at most this many fewer registers than are available, it counts as using all of them.
 pub(super) const ROUNDING: u32 = 8;
 
-/// The fewest registers that a kernel lacks if ptxas has given registers up.
+/// If ptxas uses at least this many fewer registers than it could have, it counts as having given registers up.
 pub const GIVEN_UP: u32 = 64;
 
-/// ptxas may give registers up for an order only if stock spills at least this many bytes. It does so for eight of 342
-/// kernels that spill. The least of the eight spills 1,652 bytes.
+/// The search expects that ptxas gives registers up for an order only if stock spills at least this many bytes. ptxas
+/// does so for eight of 342 kernels that spill. The smallest spill of the eight kernels is 1,652 bytes.
 const MANY_BYTES: u32 = 1024;
 
-/// With a limit, another order compensates for at most this multiple of the bytes that stock spills, or of `FEW_BYTES`
-/// if stock spills less.
+/// The most spilled bytes under a register limit for which another order can compensate, as a multiple of the bytes
+/// that stock spills. If stock spills less than `FEW_BYTES`, it is a multiple of `FEW_BYTES`.
 const HOPELESS: u32 = 8;
 const FEW_BYTES: u32 = 64;
 
-/// Returns the additional registers that a kernel could have without fewer warps.
+/// Returns how many more registers a thread could have at the same occupancy.
 pub fn given_up(ptxas_report: &PtxasReport, block: Block, architecture: &Architecture) -> u32 {
     architecture.step_edge(&launch(ptxas_report, block)).saturating_sub(ptxas_report.registers)
 }
 
 impl Kernel {
-    /// Whether variants of the kernel may have a register limit. A kernel with `setmaxnreg` may have one only if every
-    /// run still gets the registers that it requests. A profile for LLVM IR is replayed where this cannot be proved, so
-    /// no limit is part of it.
+    /// Whether variants of the kernel may have a register limit. A kernel with `setmaxnreg` may have a limit only if
+    /// every run still gets all requested registers. A build that replays a profile for LLVM IR cannot prove this, so
+    /// such a profile sets no limit for the kernel.
     pub(super) fn may_be_limited_to(&self, objective: &Objective, limit: u32) -> bool {
         let may_get = |requests: &RegisterRequests| {
             self.choices == Choices::Nothing && requests.may_be_limited_to(limit, objective.architecture)
@@ -41,12 +41,12 @@ impl Kernel {
         self.register_requests.as_ref().is_none_or(may_get)
     }
 
-    /// Returns the most registers that cost none of stock's warps.
+    /// Returns the most registers with which the kernel keeps stock's warps.
     fn free_registers(&self, objective: &Objective) -> u32 {
         objective.architecture.step_edge(&launch(&self.stock.ptxas_report, self.block))
     }
 
-    /// Returns how many of these registers stock lacks. 0 if stock spills nothing.
+    /// Returns how many more registers stock could have without a loss of warps. 0 if stock spills nothing.
     fn lacking_registers(&self, objective: &Objective) -> u32 {
         if self.stock.spill_bytes() == 0 {
             0
@@ -55,10 +55,11 @@ impl Kernel {
         }
     }
 
-    /// Adds a limit to a variant if ptxas gives registers up. If ptxas gives them up in stock, the limit is the most
-    /// registers that cost no warp: ptxas may take 32 of 255 registers for warps that another resource excludes, and
-    /// spill nearly everything, with most orders. Variants with spilled values or another order get stock's registers,
-    /// if ptxas gave registers up for such variants.
+    /// Adds a register limit to a variant if ptxas gives registers up. If ptxas gives registers up in stock, the limit
+    /// is the most registers that cost no warp. Without this limit, ptxas may use 32 of 255 registers to make room for
+    /// warps that another resource excludes, and spill nearly everything with most orders. If ptxas gave registers up
+    /// only for variants that spill to shared memory, or only for variants with another order, such variants get
+    /// stock's registers.
     pub(super) fn freed(&self, objective: &Objective, variant: Variant) -> Variant {
         if self.is_relocatable || !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
             return variant;
@@ -73,8 +74,9 @@ impl Kernel {
         limit.map_or(variant.clone(), |limit| variant.with_limit(limit))
     }
 
-    /// Proposes a variant with a register limit if ptxas has given registers up for it. Without the limit, it spills
-    /// nearly everything. With stock's registers, another order or the passes' spilling may save what stock spills.
+    /// Proposes a variant with a register limit if ptxas has given registers up for it. Without the limit, the variant
+    /// spills nearly everything. With stock's registers, the variant's order or its spills to shared memory may save
+    /// what stock spills.
     pub(super) fn limit_if_given_up(&mut self, variant: &Variant, figures: &Figures) {
         let gives_up =
             figures.spill_bytes() > 0 && figures.ptxas_report.registers + GIVEN_UP <= self.stock.ptxas_report.registers;
@@ -87,14 +89,14 @@ impl Kernel {
             self.limit_of_kept = Some(limit);
             self.inspections.queue.push_front(limited);
         } else if variant.has_order() && !variant.spills_to_shared() && self.limit_of_ordered.is_none() {
-            // One variant shows whether orders gain with a limit. The following ones have it.
+            // This variant shows whether orders gain by the limit. All later orders get the limit.
             self.limit_of_ordered = Some(limit);
             self.queue.push_front(limited);
         }
     }
 
-    /// Returns LLVM's own order with all registers that cost no warp, if ptxas spills with fewer. ptxas leaves room for
-    /// warps that another resource excludes.
+    /// Returns LLVM's own order with all registers that cost no warp, if ptxas uses fewer and spills. ptxas uses fewer
+    /// to make room for warps that another resource excludes.
     pub(super) fn with_free_registers(&self, objective: &Objective, compiler: u8) -> Option<Variant> {
         let is_free = self.lacking_registers(objective) > 0;
         let is_ours = self.has_optimisations() && compiler == 0;
@@ -103,8 +105,9 @@ impl Kernel {
         is_free.then(|| variant.with_limit(self.free_registers(objective)))
     }
 
-    /// Returns how many variants are drawn at once, so that the first order shows whether ptxas gives registers up for
-    /// it and the others need not be tried twice.
+    /// Returns how many variants may be drawn at once, so that the first order is drawn alone. Its result shows whether
+    /// ptxas gives registers up for orders. Other orders then need not be tried twice. `None` if any number may be
+    /// drawn.
     pub(super) fn until_first_order(&self) -> Option<usize> {
         let may_give_up = self.stock.spill_bytes() >= MANY_BYTES && self.stock.ptxas_report.registers > GIVEN_UP;
         if !may_give_up || self.proposed.iter().any(Variant::has_order) {
@@ -135,7 +138,7 @@ impl Kernel {
         Some(leanest.with_limit(step))
     }
 
-    /// Returns the most registers that gain an occupancy step, if no figure speaks against it.
+    /// Returns the most registers that gain an occupancy step, if the figures suggest that the step costs no spills.
     pub(super) fn winning_step(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
         // A variant that spills would spill more with fewer registers. ptxas refuses kernels with calls below 24
         // registers.
@@ -144,7 +147,8 @@ impl Kernel {
         step.filter(is_near).filter(|&step| !self.is_hopeless(step))
     }
 
-    /// Whether ptxas spilled far more than in stock with at least `limit` registers. Such runs of ptxas take longest.
+    /// Whether ptxas spilled far more than in stock under a limit of at least `limit` registers. Such ptxas runs take
+    /// the longest.
     fn is_hopeless(&self, limit: u32) -> bool {
         let most = HOPELESS * self.stock.spill_bytes().max(FEW_BYTES);
         let mut judged = self.judged();
@@ -153,15 +157,17 @@ impl Kernel {
         })
     }
 
-    /// Returns all registers that a block may have, if ptxas takes fewer and spills.
+    /// Returns the most registers that a thread may have if one block is resident. `None` unless ptxas uses fewer and
+    /// spills.
     fn withheld(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
         let all = self.block.threads.and_then(|threads| objective.architecture.registers_for_blocks(threads, 1));
         all.filter(|&all| figures.spill_bytes() > 0 && figures.ptxas_report.registers < all)
     }
 
-    /// Returns a variant with all registers that a block may have, if it spills with fewer and fewer warps are allowed.
-    /// Single occupancy steps would use up most of the effort. If fewer warps are not allowed, but ptxas gives most
-    /// registers up for warps and spills much, one such variant shows the user the cost.
+    /// Returns a variant with the most registers that a thread may have if one block is resident. The variant must
+    /// spill with fewer registers, and fewer warps must be allowed. A search by single occupancy steps would use up
+    /// most of the effort. If fewer warps are not allowed, but ptxas gives most registers up and spills much, one such
+    /// variant shows the user what fewer warps would save.
     pub(super) fn with_all_registers(
         &self,
         objective: &Objective,
@@ -179,8 +185,8 @@ impl Kernel {
     pub(super) fn limits(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.ptxas_report, self.block);
         let edge = objective.architecture.step_edge(&launch);
-        // A variant that takes all available registers effectively has that limit already. A variant that ptxas holds
-        // to an occupancy step by itself has not, and spills less with an explicit limit.
+        // A variant that uses all available registers needs no limit. If ptxas stays within an occupancy step by itself
+        // and spills, an explicit limit reduces the spills.
         let is_held = self.withheld(objective, figures).is_some();
         let to_edge = Some(edge).filter(|&edge| edge > figures.ptxas_report.registers || is_held);
         let step = self.winning_step(objective, figures);
@@ -202,7 +208,7 @@ mod tests {
     use crate::tune::spill_options::SpillOptions;
 
     /// Register limits are tried if they may gain warps, or if the kernel spills and ptxas gives it fewer registers
-    /// than a block may have. They are not tried if they can only cost spills.
+    /// than a block may have. Register limits are not tried if they can only cause spills.
     #[test]
     fn limits() {
         for (spills, registers, threads, expected) in
@@ -218,7 +224,7 @@ mod tests {
         }
     }
 
-    /// A kernel with `setmaxnreg` is tried without any limit that may let a warpgroup wait for ever. It is still tried
+    /// A kernel with `setmaxnreg` is never tried with a limit that may let a warpgroup wait for ever. It is still tried
     /// without limits.
     #[test]
     fn limits_beside_setmaxnreg() {
@@ -251,8 +257,8 @@ mod tests {
         }
     }
 
-    /// If fewer warps are allowed, a kernel that spills is tried with all registers that a block may have. Otherwise it
-    /// is tried once, if it spills much.
+    /// If fewer warps are allowed, a kernel that spills is tried with all registers that a block may have. If fewer
+    /// warps are not allowed, a kernel that spills much is tried once with all registers.
     #[test]
     fn all_registers() {
         let [much, little] = [figures(MANY_BYTES, 64, 500), figures(MANY_BYTES - 1, 64, 500)];
@@ -334,8 +340,8 @@ mod tests {
         assert_eq!(kernel.propose(&objective(0)), costly.with_limit(64));
     }
 
-    /// A kernel that spills with fewer registers than its warps allow, because its shared memory excludes other warps,
-    /// is tried once with all of them.
+    /// If a kernel's shared memory excludes other warps, and the kernel spills with fewer registers than its warps
+    /// allow, it is tried once with all of these registers.
     #[test]
     fn free_registers() {
         for (registers, expected) in [(32, 1), (255, 0)] {
@@ -349,8 +355,8 @@ mod tests {
         }
     }
 
-    /// If ptxas gives registers up in stock, all variants have the registers that cost no warp, except variants that
-    /// spill to shared memory. Otherwise none has.
+    /// If ptxas gives registers up in stock, all variants get the registers that cost no warp, except variants that
+    /// spill to shared memory. Otherwise, no variant gets them.
     #[test]
     fn registers_that_were_given_up() {
         for (registers, spills, expected) in
@@ -368,7 +374,7 @@ mod tests {
     }
 
     /// If ptxas gives registers up for a variant, the same variant follows with stock's registers, and others get these
-    /// registers at once. Variants with and without values spilled to shared memory are independent in this.
+    /// registers at once. This holds separately for variants with and without values spilled to shared memory.
     #[test]
     fn registers_that_were_given_up_for_a_variant() {
         let kept =

@@ -63,11 +63,12 @@ pub struct Kernel {
     pub wants_blocks: bool,
     /// Whether the values that ptxas spills can be found in its machine code.
     pub may_be_inspected: bool,
-    /// Whether it is linked later, so that nothing may change that other files see.
+    /// Whether it is linked later. No variant may then change what other files see.
     pub is_relocatable: bool,
-    /// Whether ptxas would unroll loops of it in another form. The best variant is then tried in that form at the end.
+    /// Whether ptxas would unroll some of its loops if they were turned. The best variant is then tried with turned
+    /// loops at the end.
     pub has_loops_to_turn: bool,
-    /// Whether only the ends of its loops are tried, because it has no deficit.
+    /// Whether turned loops are its only tried change, because it has no deficit.
     pub is_for_loops_alone: bool,
     /// The kernel's requests for registers at run time, by `setmaxnreg`. `None` if there are none.
     pub register_requests: Option<RegisterRequests>,
@@ -75,7 +76,7 @@ pub struct Kernel {
     pub template: Option<String>,
     /// The LLVM optimisations that may be chosen.
     choices: Choices,
-    /// Whether the queue holds choices before LLVM's optimisations, on whose result all else depends.
+    /// Whether the queue holds choices before LLVM's optimisations. All later variants depend on their results.
     has_first_choices: bool,
     /// Its figures without the passes.
     pub stock: Figures,
@@ -83,9 +84,9 @@ pub struct Kernel {
     stock_text: String,
     /// The tried variants, in this order.
     pub tried: Vec<TriedVariant>,
-    /// The number of variants that ptxas refused.
+    /// The number of variants that ptxas refused or that have no PTX.
     pub lost: usize,
-    /// Why ptxas refused the first of them.
+    /// Why the first of these variants failed.
     pub first_loss: Option<String>,
     /// ptxas's results for the kernel's PTX, by fingerprint.
     known: HashMap<String, Option<Figures>>,
@@ -98,17 +99,17 @@ pub struct Kernel {
     /// Whether every recipe is tried, and nothing else.
     pub tries_all: bool,
     queue: VecDeque<Variant>,
-    /// Whether the compilers' unchanged codes are ranked.
+    /// Whether the unchanged code of all compilers is ranked.
     has_ranked: bool,
     /// The number of randomly perturbed orders so far.
     perturbed: u32,
     rounds: Rounds,
     inspections: SpillInspections,
     lessons: Lessons,
-    /// The register limit of variants that spill to shared memory, if ptxas gives registers up for these.
+    /// The register limit of variants that spill to shared memory, if ptxas gives registers up for such variants.
     limit_of_kept: Option<u32>,
     /// The register limit of variants with an order that do not spill to shared memory, if ptxas gives registers up for
-    /// these.
+    /// such variants.
     limit_of_ordered: Option<u32>,
     /// Results of comparisons with stock.
     pub findings: Findings,
@@ -155,7 +156,7 @@ impl Kernel {
         }
     }
 
-    /// Adds the variants for kernels with code of several compilers.
+    /// Replaces the recipes by the variants for kernels with code of several compilers.
     #[cfg(test)]
     pub(super) fn without_recipes(mut self) -> Self {
         self.by_recipes = false;
@@ -176,7 +177,7 @@ impl Kernel {
     }
 
     /// Adds the choices for some kernels only: another name, and `.minnctapersm` if `setmaxnreg` requires it. They are
-    /// tried with the defaults at once.
+    /// tried right after the defaults.
     pub fn add_rare_choices(&mut self) {
         let with_blocks = self.wants_blocks.then(|| Variant::DEFAULT.with_blocks_said());
         let with_name = self.may_have_other_name.then(|| Variant::DEFAULT.toggled_name());
@@ -220,8 +221,8 @@ impl Kernel {
         self.tried.push(TriedVariant { variant, text: Some(text), figures });
     }
 
-    /// Whether every launch of stock has room for another compiler's variant. If only the launch decides the added
-    /// shared memory, the variant itself may have no more than stock.
+    /// Whether every launch of stock has enough shared memory for a variant of another compiler's code. If the shared
+    /// memory that launches add is unknown, the variant may declare no more shared memory than stock.
     fn has_room(&self, variant: &Variant, figures: &Figures) -> bool {
         let is_known = variant.compiler() == 0 || self.block.dynamic_shared.is_some();
         is_known || figures.ptxas_report.shared_bytes <= self.stock.ptxas_report.shared_bytes
@@ -264,9 +265,9 @@ impl Kernel {
         Some(self.figures(&as_it_comes).or_else(|| self.figures(&unchanged)).unwrap_or(self.stock))
     }
 
-    /// Whether a variant with these figures may count.
+    /// Whether a variant is admissible: no figure is worse than stock's, except where the user allows it.
     pub fn is_admissible(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> bool {
-        // A variant with `.minnctapersm` counts only if fewer warps are allowed, however many it holds.
+        // A variant with `.minnctapersm` is admissible only if fewer warps are allowed, however many warps it holds.
         let may_say_blocks = objective.allowance.fewer_warps || !variant.moves_along(Axis::Blocks);
         let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
         figures.is_no_worse(&self.stock, objective.allowance)
@@ -275,7 +276,7 @@ impl Kernel {
             && !self.is_hopeless_choice(objective, variant)
     }
 
-    /// Returns a predicate for variants that may win: the variant is not left out and admissible, passes its
+    /// Returns a predicate for variants that may win: the variant is admissible, is not left out, is not excluded by a
     /// comparison, is better than stock, and is no worse than the better compiler's code. O(tried variants).
     fn may_win<'k>(
         &'k self,
@@ -333,18 +334,18 @@ impl Kernel {
         self.judged().filter(move |(variant, _)| texts.insert(self.text(variant)))
     }
 
-    /// Returns the best variant that is no worse than stock and than a better compiler's code. Among equals, the first
-    /// of this build's own code. Stock if no variant is better.
+    /// Returns the best variant that is no worse than stock, and no worse than a better compiler's code. Among equal
+    /// variants, this build's own code wins, then the variant that was tried first. Stock if no variant is better.
     pub fn best(&self, objective: &Objective) -> (Variant, Figures) {
         self.best_but_for(objective, |_| false)
     }
 
-    /// Returns the best variant without the left-out ones.
+    /// Returns the best variant that is not left out.
     pub fn best_but_for(&self, objective: &Objective, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
         let tried = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let may_win = self.may_win(objective, is_left_out);
         let better = tried.filter(|(variant, figures)| may_win(variant, figures));
-        // Among equals, this build's own code wins, because it needs no other file.
+        // Among equal variants, this build's own code wins, because it needs no other file.
         let best = better.min_by(|one, other| {
             let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
             one.1.compare(&other.1, &objective.preference).then_with(by_compiler)
@@ -464,8 +465,8 @@ pub(super) mod tests {
         assert_ne!(search(1), search(2));
     }
 
-    /// A variant that is worse than stock in any figure is never the best, and neither is a refused one. Without a
-    /// better variant, stock is the best.
+    /// A variant that is worse than stock in any figure is never the best. A refused variant is never the best. Without
+    /// a better variant, stock is the best.
     #[test]
     fn stock_is_the_worst_that_comes_out() {
         let mut kernel = kernel();

@@ -19,7 +19,7 @@ use crate::tune::recipe::KEPT_WAYS;
 use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
-/// The number of orders that are tried on every kernel. The others are tried near the best variant.
+/// The number of orders that are tried on every kernel. The other orders are tried as neighbours of the best variant.
 const FIRST_ORDERS: usize = 6;
 
 /// A way to spill values to shared memory.
@@ -31,7 +31,7 @@ struct Way {
     /// The most values.
     values: Option<u32>,
     /// The most words, in quarters of the words that ptxas spills. Each spilled word is stored and loaded at least
-    /// once, so more than twice as many never pay.
+    /// once, so more than twice as many words never pay.
     quarters: Option<u32>,
     /// How values are stored and loaded.
     accesses: Accesses,
@@ -60,7 +60,7 @@ const WAYS: [Way; KEPT_WAYS] = [
     Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
-/// Returns the variants for every kernel that come first. [Others](behind_choices_ahead) follow.
+/// Returns the first variants, which are tried on every kernel. [Others](behind_choices_ahead) follow.
 pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
     match choices {
         // Recipes come first.
@@ -75,7 +75,8 @@ pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
 }
 
 /// Returns the variants for every kernel of LLVM IR, which are combined with the best choice before LLVM's
-/// optimisations. If the kernel spills, orders and hoisting help most. Otherwise, fewer optimisations do.
+/// optimisations. If the kernel spills, orders and hoisting help most. If the kernel does not spill, fewer
+/// optimisations help most.
 pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
@@ -86,7 +87,7 @@ pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
     // If packed bits change nothing, the PTX equals that of the previous variant, and costs no run.
     let with_bits = spills.then(|| Variant::DEFAULT.optimised(base).with_bits("on"));
-    // The default is one of the orders, too. A proposed variant is not proposed again.
+    // The default is one of the orders, too. It is proposed only once.
     iter::once(Variant::DEFAULT).chain(toggled).chain(with_bits).chain(orders).chain(with_loads).collect()
 }
 
@@ -112,8 +113,9 @@ impl Kernel {
         self.choices != Choices::Nothing
     }
 
-    /// Fills the queue: first with variants of all compilers' code if there is any, after the choices before LLVM's
-    /// optimisations with the variants for every kernel, then with neighbours of the best.
+    /// Fills the queue with the next variants. If several compilers have code, variants of all of this code come first.
+    /// After the choices before LLVM's optimisations, the variants for every kernel follow. Neighbours of the best
+    /// variant are last.
     pub(super) fn fill_queue(&mut self, objective: &Objective) {
         if !std::mem::replace(&mut self.has_ranked, true) {
             self.queue.extend(self.of_compilers(objective));
@@ -132,14 +134,15 @@ impl Kernel {
         let mut around = self.near(objective, &effects, &best, &figures, &orders);
         let mut base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         if let Some((variant, figures)) = self.least_accesses_for_spills(objective, &figures) {
-            // Its spills are few compared with its savings. Half of the tried variants aim to remove them.
+            // This variant spills little compared with what it saves. Half of the tried variants aim to remove its
+            // spills.
             let others = std::mem::replace(&mut around, self.near(objective, &effects, variant, &figures, &orders));
             around = in_turn(around, others);
             base = if self.perturbed.is_multiple_of(2) { variant } else { base };
         }
         let base = base.clone();
         self.perturbed += 1;
-        // The seed is new each time, and does not occur with another `--seed`.
+        // Each perturbed order has a new seed, which does not occur with another `--seed`.
         let seed = objective.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
         around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
@@ -187,7 +190,8 @@ impl Kernel {
         around.retain(|variant| !self.proposed.contains(variant));
         let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
         let registers = registers.map(|(names, coalesces)| base.with_registers(names, coalesces));
-        // These neighbours help the fewest kernels of LLVM IR. In PTX, ptxas seldom reacts to names and copies.
+        // Names, copies, orders and rematerialisation help the fewest kernels of LLVM IR. In PTX, ptxas seldom reacts
+        // to names and copies.
         let orders_and_values = Variant::orders()
             .skip(FIRST_ORDERS)
             .map(|order| base.with_order(order, 0))
@@ -197,7 +201,7 @@ impl Kernel {
         } else {
             around.extend(orders_and_values.chain(registers).filter(&is_wanted));
         }
-        // A small effort should cover all kinds of changes. Variants without a change cost no run.
+        // A small effort should cover all kinds of changes. Variants with unchanged PTX cost no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // The savings of packed bits add to those of an order.
         if base.bits() != Variant::DEFAULT.bits() {
@@ -210,7 +214,7 @@ impl Kernel {
         let loads = base.has_order().then(|| base.toggled_assembly_loads());
         let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
         around.extend(toggled.filter(&is_wanted).take(3));
-        // If these change nothing, the PTX is the same and costs no run. If they change something, they help the fewest
+        // If these choices leave the PTX unchanged, they cost no run. If they change the PTX, they help the fewest
         // kernels.
         let bits = ["on", "off"].map(|bits| base.with_bits(bits));
         let other_name = self.may_have_other_name.then(|| base.toggled_name());
@@ -237,8 +241,8 @@ impl Kernel {
         if self.judged().any(spares) { variant.with_bits("on") } else { variant }
     }
 
-    /// Returns spill options for the kernel's limits: all registers that a block may have, each value that is
-    /// profitable by itself, outside of loops. `None` if the launch is unknown.
+    /// Returns spill options for the kernel's limits: the most registers with one resident block, and each value that
+    /// is profitable by itself, stored and reloaded outside of loops. `None` if the launch is unknown.
     pub(super) fn kept(&self, objective: &Objective) -> Option<SpillOptions> {
         let (threads, dynamic_shared) = (self.most_threads()?, self.block.dynamic_shared?);
         let registers = objective.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
@@ -270,8 +274,8 @@ impl Kernel {
         ways.take(if self.perturbed == 0 { 3 } else { 1 }).collect()
     }
 
-    /// Returns spill options by one of the ways, for a variant with these spills. `None` if nothing is spilled, or if
-    /// the block size is unknown.
+    /// Returns the spill options of the way with this number, for a variant with these spills. `None` if nothing is
+    /// spilled, or if the block size is unknown.
     pub(super) fn kept_by(&self, objective: &Objective, way: usize, figures: &Figures) -> Option<SpillOptions> {
         let (kept, threads) = (self.kept(objective)?, self.most_threads()?);
         // If ptxas takes fewer registers to gain warps, the kernel spills more than fits into shared memory.
@@ -281,7 +285,7 @@ impl Kernel {
         let Way { slack, in_loops, values, quarters, accesses } = WAYS[way];
         let spilled = figures.spill_bytes().div_ceil(8);
         let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
-        // A limit above the most that a kernel may have is no limit.
+        // A limit of at least the shared memory that a block may have is no limit.
         let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
         let limit = limit.into_iter().chain(kept.limit).min();
         let hoists = matches!(accesses, Accesses::Hoisted);
@@ -316,7 +320,7 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..9].contains(&told(order))));
     }
 
-    /// If packed bits save spills, orders have them, too.
+    /// If packed bits save spills, orders are tried with packed bits, too.
     #[test]
     fn orders_with_bits() {
         let mut kernel = kernel();
@@ -331,8 +335,8 @@ mod tests {
         assert!(orders.clone().count() > 5 && orders.clone().all(|variant| variant.bits() == "on"), "{seen:?}");
     }
 
-    /// Each LLVM optimisation is left out or added once, one at a time. If leaving out one is best, new ones are
-    /// combined with it, and ones that changed nothing before are not.
+    /// Each LLVM optimisation is left out or added once, one at a time. If leaving out an optimisation is best, new
+    /// changes are combined with it. Changes without an effect so far are not combined with it.
     #[test]
     fn toggles() {
         let mut kernel = kernel();
@@ -359,7 +363,7 @@ mod tests {
         assert!(!toggles[..4].iter().any(again), "{tried:?}");
     }
 
-    /// If nothing spills, the choices that help such kernels come before the orders.
+    /// If nothing spills, the choices that help kernels without spills come before the orders.
     #[test]
     fn toggles_first() {
         let mut kernel = kernel_with(figures(0, 32, 500));

@@ -62,7 +62,7 @@ impl Kernel {
         Neighbours::new(Experience::shipped(), &self.traits(objective)).hope()
     }
 
-    /// Returns a variant's gain by the formula. 0 if it may not win.
+    /// Returns a variant's [`gain`]. 0 if it is not admissible.
     fn gain_of(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> f64 {
         let counts = |of: &Figures| Counts {
             spill_cost: of.spill_cost() as f64,
@@ -72,8 +72,8 @@ impl Kernel {
         if self.is_admissible(objective, variant, figures) { gain(&counts(&self.stock), &counts(figures)) } else { 0.0 }
     }
 
-    /// Returns the gain of each recipe with a known result. The gain of an inspection is that of the best variant that
-    /// spills the values found.
+    /// Returns the gain of each recipe with a known result. The gain of an inspection is the gain of the best variant
+    /// that spills inspected values to shared memory.
     fn observed(&self, objective: &Objective) -> Vec<(usize, f64)> {
         let gain = |variant: &Variant, figures: Figures| self.gain_of(objective, variant, &figures);
         let recipes = Recipe::all();
@@ -119,7 +119,7 @@ impl Kernel {
         self.applied_recipes.push((candidate.number, candidate.variant.clone()));
     }
 
-    /// Applies a recipe to this kernel, with this best variant. `None` if it has nothing to change.
+    /// Applies a recipe to this kernel, with this best variant. `None` if the recipe has nothing to change.
     fn prepared(&self, objective: &Objective, recipe: Recipe, best: &(Variant, Figures)) -> Option<Variant> {
         let (base, figures) = match recipe.base {
             Base::Text => (Variant::DEFAULT, self.default().unwrap_or(self.stock)),
@@ -147,7 +147,7 @@ impl Kernel {
         (variant != base || matches!(recipe.step, Step::Default | Step::InspectSpills)).then_some(variant)
     }
 
-    /// Returns the most registers that cost no warp, if ptxas takes fewer and spills.
+    /// Returns the most registers that cost no warp, if ptxas uses fewer or spills.
     fn limit_at_no_cost(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
         let limits =
             self.limits(objective, &Variant::DEFAULT, figures).into_iter().filter_map(|variant| variant.limit());

@@ -11,14 +11,14 @@ use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::recipe::Step;
 use crate::tune::variant::Variant;
 
-/// The number of variants that are drawn from the same state of a kernel's search. It does not depend on the number of
-/// threads, so that this number changes no result.
+/// The number of variants that are drawn from the same state of a kernel's search. This constant does not depend on the
+/// number of threads, so the number of threads changes no result.
 pub(in super::super) const ROUND: usize = 4;
 
 /// The most compiled variants for each judged one. Variants that change nothing are not judged.
 pub(in super::super) const COMPILED_FOR_EACH: usize = 6;
 
-/// The number of variants of a round if a share of the effort bounds the search.
+/// The most variants of a round if a share of the effort bounds the search.
 const ROUND_OF_A_SHARE: u64 = 2;
 
 /// The fraction of a kernel's share that is reserved for the comparison of the winner with stock.
@@ -27,7 +27,7 @@ const COMPARED: f64 = 0.3;
 /// The least expected improvement that is worth a run, as a fraction of stock's time.
 const LEAST_IMPROVEMENT: f64 = 0.0005;
 
-/// The least expected improvement beyond the multiple of ptxas's time for a file.
+/// The least expected improvement that is worth a run after the multiple of ptxas's time for the file is used up.
 const LEAST_IMPROVEMENT_BEYOND: f64 = 0.002;
 
 /// The progress of a kernel's search.
@@ -98,7 +98,7 @@ impl Kernel {
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
             let turned = self.best(objective).0.with_turned_loops();
-            // A recipe may have proposed it already.
+            // A recipe may have proposed this variant already.
             let is_new = !self.proposed.contains(&turned) && self.is_left_out(&turned).is_none();
             self.rounds.drawn.extend(is_new.then_some(turned));
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
@@ -144,7 +144,7 @@ impl Kernel {
             let width = widths.min().unwrap_or(most).clamp(1, most);
             self.draw(objective, width, runs);
             if self.rounds.drawn.is_empty() {
-                // All remaining runs are saved by lessons.
+                // Lessons have saved all remaining runs.
                 return self.ask(objective, runs);
             }
         }
@@ -206,8 +206,8 @@ impl Kernel {
         }
     }
 
-    /// Returns the number of variants to draw at once. It is small if each run counts, so that the first results guide
-    /// the next variants.
+    /// Returns the number of variants to draw at once. The number is at most two if a share of the effort bounds the
+    /// search, so that the first results guide the next variants.
     fn width(&self, runs: usize) -> usize {
         let left = self.rounds.left_of(runs).max(1);
         let affordable = |work: Work| work.0 / self.run().0.max(1);
@@ -249,13 +249,15 @@ impl Kernel {
         self.by_recipes && is_empty && (self.tries_all || self.work.is_some())
     }
 
-    /// Returns how many variants of it are judged. One more is judged at the end: the best variant with turned loops.
+    /// Returns how many variants of the kernel are judged. The best variant with turned loops is judged in addition, at
+    /// the end.
     pub fn share_of(&self, run_limits: &RunLimits) -> usize {
         if self.is_for_loops_alone { 0 } else { run_limits.runs }
     }
 
-    /// Sets its share of the effort. `in_times` is the part within the multiple of ptxas's time. The rest exists for
-    /// small files and is spent only on larger expected gains. The last run is for turned loops, if there are any.
+    /// Sets the kernel's share of the effort, `work`. `in_times` is the part within the multiple of ptxas's time for
+    /// the file. The rest exists only for small files and is spent only on larger expected gains. The last run is
+    /// reserved for turned loops, if there are loops to turn.
     ///
     /// A run is worth its price if its expected gain is at least `exactingness` times the default requirement.
     pub fn give_work(&mut self, [in_times, work]: [Work; 2], exactingness: f64) {
@@ -265,12 +267,12 @@ impl Kernel {
         self.rounds.has_turned_loops = !self.has_loops_to_turn || self.run() > work;
     }
 
-    /// Returns its share. `None` if runs are counted.
+    /// Returns the kernel's share. `None` if runs are counted.
     pub fn work(&self) -> Option<Work> {
         self.work
     }
 
-    /// Whether its share was too small for any run.
+    /// Whether the kernel's share was too small for any run.
     pub fn is_unpaid(&self) -> bool {
         self.work.is_some() && self.tried.is_empty()
     }
@@ -285,7 +287,7 @@ impl Kernel {
         self.work.map(|work| work.times(COMPARED))
     }
 
-    /// Returns what is left for variants. `None` if runs are counted.
+    /// Returns the effort that is left for variants. `None` if runs are counted.
     fn work_left(&self) -> Option<Work> {
         self.work.map(|work| self.work_of_variants(work).less(self.rounds.spent))
     }
@@ -318,7 +320,7 @@ impl Kernel {
 
     /// Stores the PTX of the next variant. PTX that is known, or that is already in the round, is not judged.
     fn note_text(&mut self, text: Result<String, NoAnswer>) {
-        // There are more answers than questions.
+        // Answers beyond the questions are ignored.
         let Some(variant) = self.rounds.drawn.get(self.rounds.attempts.len()).cloned() else { return };
         self.rounds.compiled += 1;
         self.rounds.spent += Work::of_passes(self.run());

@@ -1,7 +1,7 @@
 //! Values that ptxas spills, found in its machine code, and spilled to shared memory instead.
 //!
-//! ptxas finds registers for all values that it does not spill. Only its spilled values are moved, so ptxas has already
-//! found room for all others.
+//! ptxas has found registers for all values that it does not spill. Therefore only the values that it spills are moved
+//! to shared memory.
 
 use std::collections::VecDeque;
 
@@ -20,26 +20,27 @@ const FIRST_INSPECTIONS: usize = 4;
 /// The number of variants that are inspected first, at once.
 const AT_FIRST: usize = 2;
 
-/// Spills are worth an inspection if they need at most this multiple of the room for slots. The most expensive values
-/// get the room.
+/// Spills are worth an inspection if all spilled values need at most this multiple of a block's shared memory. The most
+/// expensive values get the slots.
 const MOST_FOR_ROOM: u64 = 8;
 
 /// A variant is worth an inspection if it has at most this percentage of stock's instructions.
 const MOST_HUNDREDTHS: u32 = 102;
 
-/// Longer code is not inspected. The disassembler's table has hundreds of bytes for each instruction.
+/// Code with more instructions is not inspected, because the disassembler's table has hundreds of bytes for each
+/// instruction.
 const MOST_INSTRUCTIONS: u32 = 100_000;
 
-/// Whether values are stored and reloaded inside loops, and the most bytes of one access: for the first way, and for
-/// the ways that follow if the result suggests them.
+/// Ways to spill the found values: whether values are stored and reloaded inside loops, and the most bytes of one
+/// access. The first way is always tried. The other ways are tried if its result suggests them.
 const FIRST_WAY: (&str, u32) = ("on", 4);
 /// Wide accesses save instructions, but need adjacent registers.
 const WIDE: (&str, u32) = ("on", 16);
-/// A value that ptxas spills outside of a loop may be computed inside it, and would be stored in every iteration.
+/// A value that ptxas spills outside of a loop may be computed, and would then be stored, in every iteration.
 const OUTSIDE: (&str, u32) = ("auto", 4);
 
-/// If stock spills nothing, this number of values is chosen by cost, if ptxas's own spilled values do not suffice. More
-/// values would need registers for their accesses.
+/// The number of values that are chosen by cost if stock spills nothing and ptxas's own spilled values do not suffice.
+/// More values would need registers for their accesses.
 const FEW: u32 = 5;
 const SLACK_OF_FEW: u32 = 24;
 
@@ -68,7 +69,7 @@ impl Kernel {
     /// kernel are tried, or once half of the runs are spent. Empty if no inspection is due.
     pub(super) fn to_inspect(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
         let most = (FIRST_INSPECTIONS + self.perturbed as usize).saturating_sub(self.inspections.seen.len());
-        // After the choices before LLVM's optimisations, the orders are still to come.
+        // While the queue holds choices before LLVM's optimisations, the orders are still to come.
         let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
         let is_due = self.inspections.queue.is_empty() && (has_tried_all || is_half_over);
         if !is_due || !self.can_inspect() {
@@ -79,7 +80,7 @@ impl Kernel {
             stock.chain(self.judged_once()).filter(|(_, figures)| self.may_pay_to_inspect(figures)).collect();
         let is_new = |variant: &Variant| !self.inspections.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
-        // The variant whose spilled values saved most deserves more spilled values.
+        // The variant whose spilled values saved the most spills is inspected for additional values.
         let kept = worth.iter().filter(|(variant, _)| !variant.named().is_empty() && is_new(variant));
         let least = kept.min_by_key(|(_, figures)| figures.spill_bytes());
         let least = least.filter(|(variant, figures)| figures.spill_bytes() < self.spilled_before(variant));
@@ -89,7 +90,8 @@ impl Kernel {
         if !self.inspections.seen.is_empty() && self.perturbed == 0 {
             return Vec::new();
         }
-        // If all spilled values fit into slots, nothing may be spilled then, and the fewest instructions count.
+        // If all spilled values fit into slots, the variant may spill nothing to local memory afterwards. Then the
+        // variant with the fewest instructions is the best.
         let fitting = worth.iter().filter(|(_, figures)| self.slot_bytes(figures) <= u64::from(SHARED_PER_BLOCK));
         let shortest = fitting.min_by_key(|(_, figures)| figures.sass.instructions);
         let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
@@ -108,7 +110,8 @@ impl Kernel {
         found
     }
 
-    /// Returns how many variants are drawn at once, so that their results decide the next inspection.
+    /// Returns how many variants may be drawn at once, so that their results are known before the next inspection.
+    /// `None` if any number may be drawn.
     pub(super) fn until_next_inspection(&mut self) -> Option<usize> {
         if self.inspections.queue.is_empty() {
             let later = std::mem::take(&mut self.inspections.later);
@@ -135,8 +138,9 @@ impl Kernel {
         self.may_be_inspected && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
     }
 
-    /// Whether a good part of the spilled values fits into shared memory, and little else is worse than in stock. If
-    /// stock does not access local memory, slots cost more.
+    /// Whether a good part of the spilled values fits into shared memory, and little else is worse than in stock. No
+    /// variant is worth an inspection if stock does not access local memory, because no saved local traffic then pays
+    /// for the slots.
     fn may_pay_to_inspect(&self, figures: &Figures) -> bool {
         let most = u64::from(self.stock.sass.instructions) * u64::from(MOST_HUNDREDTHS);
         figures.spill_bytes() > 0
@@ -210,8 +214,8 @@ impl Kernel {
         }
     }
 
-    /// Returns the bytes that stock spills. If stock spills nothing, the bytes that the variant spills without its own
-    /// spilling.
+    /// Returns the bytes that stock spills. If stock spills nothing, returns the bytes that the variant spills without
+    /// its slots in shared memory.
     fn spilled_before(&self, variant: &Variant) -> u32 {
         if self.stock.spill_bytes() > 0 {
             return self.stock.spill_bytes();
@@ -304,8 +308,8 @@ mod tests {
         }
     }
 
-    /// If stock spills nothing, a variant's spilled values should save what it spills without them. If ptxas's own
-    /// spilled values do not save everything, a few others are spilled.
+    /// If stock spills nothing, a variant with slots is compared with the same variant without slots. If ptxas still
+    /// spills with slots for its own spilled values, a few other values are tried.
     #[test]
     fn of_variants_that_alone_spill() {
         let without = figures(0, 32, 500);
@@ -353,7 +357,7 @@ mod tests {
             let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
             let has_names = |variant: &&Variant| !variant.named().is_empty();
             assert!(inspected.len() >= 2 && !inspected[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
-            // A variant with spilled values that still spills is inspected next.
+            // A variant with slots that still spills is inspected next.
             assert!(inspected[2..].iter().all(|variant| has_names(&variant)), "{inspected:?}");
             assert!(!judged[..8].iter().any(|variant| has_names(&variant)));
             assert!(judged[8..10].iter().all(|variant| has_names(&variant)), "{judged:?}");

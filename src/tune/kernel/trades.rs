@@ -18,15 +18,16 @@ impl Kernel {
     }
 
     /// Returns the best figures, and the variant that spills at most half as much and would be admissible if fewer
-    /// warps were allowed. `None` if they are allowed. A variant whose termination only a comparison can show must have
-    /// a comparison.
+    /// warps were allowed. `None` if fewer warps are allowed. If only a comparison can show that the variant
+    /// terminates, the comparison must have run.
     pub fn half_the_spills_for_warps(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
         let is_settled =
             |variant: &Variant| !variant.moves_along(Axis::Blocks) || self.known_comparison(variant).is_some();
         self.spared_for_warps(objective).filter(|(_, variant, _)| is_settled(variant))
     }
 
-    /// Returns the same, compared or not.
+    /// Returns the result of [`half_the_spills_for_warps`](Self::half_the_spills_for_warps), whether a comparison has
+    /// run or not.
     pub(super) fn spared_for_warps(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
         let (_, best) = self.best(objective);
         let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !objective.allowance.fewer_warps)?;
@@ -36,8 +37,8 @@ impl Kernel {
         (would_count && is_half).then(|| (best, variant.clone(), least))
     }
 
-    /// Returns the best figures, and the figures that access local memory at most a quarter as often and would win if
-    /// spills were allowed for it. `None` if they are allowed.
+    /// Returns the best figures, and the figures of a variant that accesses local memory at most a quarter as often,
+    /// spills more, and would win if spills for arrays were allowed. `None` if they are allowed.
     pub fn quarter_of_the_accesses_for_spills(&self, objective: &Objective) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(objective);
         let spilling =
@@ -45,8 +46,8 @@ impl Kernel {
         spilling.map(|(_, least)| (best, least))
     }
 
-    /// Returns the best figures, and figures with more warps that would win without the best, for at most a tenth of
-    /// the spills that the best saves.
+    /// Returns the best figures, and the figures of a variant with more warps that would win without the best variant.
+    /// It has to save at least nine tenths of the spill cost that the best variant saves.
     pub fn more_warps_for_few_spills(&self, objective: &Objective) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(objective);
         let spared = self.stock.spill_cost().saturating_sub(best.spill_cost());
@@ -61,7 +62,7 @@ impl Kernel {
     }
 
     /// Returns the best variant that accesses local memory at most a quarter as often as `best` and would win if spills
-    /// were allowed for it. `None` if they are allowed.
+    /// for arrays were allowed. `None` if they are allowed.
     pub(super) fn least_accesses_for_spills(
         &self,
         objective: &Objective,
@@ -81,7 +82,7 @@ impl Kernel {
     }
 }
 
-/// Whether a variant spills more than the best, and figures decide rather than a benchmark.
+/// Whether a variant spills more than the best, and no benchmark decides.
 fn is_paid_in_spills(best: &Figures, other: &Figures) -> bool {
     best.timing.is_none() && other.spill_bytes() > best.spill_bytes()
 }
@@ -95,8 +96,8 @@ mod tests {
     use crate::tune::figures::{Measure, preference};
     use crate::tune::ptxas_output::Sass;
 
-    /// The savings of fewer warps are reported if they are half of the spills, cost nothing else, and are not allowed
-    /// anyway.
+    /// The spills that fewer warps would save are reported if they are at least half of all spills, if no other figure
+    /// gets worse, and if fewer warps are not allowed.
     #[test]
     fn spills_for_warps() {
         let saved = |outcome: Figures, fewer_warps| {
@@ -164,7 +165,7 @@ mod tests {
     }
 
     /// More warps are reported if nine tenths of the spills still disappear and no figure is worse than stock's, but
-    /// not if warps count first anyway.
+    /// not if the user ranks warps first.
     #[test]
     fn warps_for_spills() {
         let told = |outcome: Figures, first: &[Measure]| {
@@ -183,8 +184,8 @@ mod tests {
         }
     }
 
-    /// The savings of spills for arrays are reported if they are three of four accesses, cost nothing else, and are not
-    /// allowed anyway.
+    /// The accesses of local memory that spills would save are reported if they are at least three of four accesses, if
+    /// no other figure gets worse, and if spills for arrays are not allowed.
     #[test]
     fn accesses_for_spills() {
         let stock = of_arrays(4000, 1000, figures(0, 32, 500));

@@ -3,11 +3,11 @@
 use super::experience::{Experience, Recorded};
 use super::traits::Traits;
 
-/// The reach of a kernel's influence: the square of the distance at which it has fallen to 1/√e.
+/// The reach of a kernel's influence: the square of the distance at which the influence falls to 1/√e.
 const REACH: f64 = 1.5;
 
-/// The difference between the gains of one recipe on two kernels at which the weight of one for the other falls to
-/// 1/√e, as a fraction of the time.
+/// The difference between a recipe's gains on two kernels, as a fraction of stock's time, at which the weight of one
+/// kernel for the other falls to 1/√e.
 const AGREEMENT: f64 = 0.03;
 
 /// The least weight of each recorded kernel, so that no expectation depends on one neighbour.
@@ -34,8 +34,8 @@ impl<'e> Neighbours<'e> {
         }
     }
 
-    /// Returns the mean improvement of a recipe on a gain of `best`, over the kernels where it has something to change.
-    /// O(kernels).
+    /// Returns the mean improvement of a recipe beyond a gain of `best`, over the kernels where the recipe has
+    /// something to change. O(kernels).
     pub fn improvement(&self, recipe: usize, best: f64) -> f64 {
         let (mut sum, mut all) = (0.0, 0.0);
         for (weight, recorded) in &self.weighted {
@@ -47,7 +47,7 @@ impl<'e> Neighbours<'e> {
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
-    /// Returns the mean gain of the best recipe for each neighbour, the most that a search can expect.
+    /// Returns the weighted mean of each neighbour's best gain: the most that a search can expect.
     pub fn hope(&self) -> f64 {
         let best = |recorded: &Recorded| recorded.gains.iter().flatten().copied().fold(0.0, f64::max);
         let (sum, all) = self
@@ -67,8 +67,8 @@ mod tests {
         Recorded { traits, gains: gains.iter().map(|&gain| (gain >= 0.0).then_some(gain)).collect() }
     }
 
-    /// Near kernels count more than distant ones, the result of one recipe predicts others, and a gain leaves less to
-    /// improve.
+    /// Near kernels count more than distant ones, the result of one recipe predicts the results of other recipes, and a
+    /// known gain leaves less to improve.
     #[test]
     fn neighbours() {
         let kernels = vec![

@@ -17,7 +17,7 @@ pub struct Counts {
 /// The bytes of spills that weigh as much as one instruction.
 const BYTES_OF_AN_INSTRUCTION: f64 = 8.0;
 
-/// The exponents of the time: of the work including spills, of the instructions alone, and of the warps.
+/// The exponents of the three factors of the time: spills for each instruction, instructions, and warps.
 const OF_SPILLS: f64 = 0.8;
 const OF_INSTRUCTIONS: f64 = 0.8;
 const OF_WARPS: f64 = 0.2;

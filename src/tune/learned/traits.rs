@@ -67,8 +67,8 @@ impl Traits {
         ]
     }
 
-    /// Returns the coordinates. Each is scaled by a factor that was chosen on recorded kernels, with each lineage left
-    /// out in turn.
+    /// Returns the coordinates. Each coordinate has a factor. The factors were chosen on recorded kernels by leaving
+    /// out one lineage at a time.
     fn coordinates(&self) -> [f64; COORDINATES] {
         let magnitude = |number: u64| ((1 + number) as f64).log2();
         let has_spills = f64::from(u8::from(self.spill_cost > 0));

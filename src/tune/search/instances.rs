@@ -1,5 +1,5 @@
 //! The order of the kernels of a search. The first instances of a template with the same deficits are searched one
-//! after the other, so that each learns from the ones before it. All other instances learn from these.
+//! after the other, so that each learns from the ones before it. All other instances learn from these first instances.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl Search {
         ready
     }
 
-    /// Returns the first instances of a kernel's group, up to the kernel itself.
+    /// Returns the first instances of a kernel's group that precede the kernel, at most `TEACHERS`.
     fn teachers(&self, kernel: KernelId) -> Vec<&Kernel> {
         let Some(template_group) = self.kernels[kernel].template_group() else { return Vec::new() };
         let before = self.kernels.iter_enumerated().take_while(|&(id, _)| id != kernel);

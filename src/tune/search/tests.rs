@@ -20,7 +20,8 @@ struct Asked {
     search: Search,
     /// All questions about each kernel.
     questions: IndexVec<KernelId, Vec<Question>>,
-    /// The answer for each PTX, for the variant that was asked about, and the resulting figures.
+    /// The figures of each PTX that was asked about, adjusted for the variant in the question. `None` if ptxas refused
+    /// the PTX.
     told: BTreeMap<String, Option<Figures>>,
     /// The answers to the comparisons of each variant of each kernel.
     compared: IndexVec<KernelId, Vec<(Variant, Compared)>>,
@@ -90,7 +91,7 @@ fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> 
     Asked { search, questions, told, compared, texts }
 }
 
-/// Less is better.
+/// Returns a figure as a number. Less is better.
 fn value(figures: &Figures, measure: Measure) -> i64 {
     match measure {
         Measure::Spills => figures.spill_cost() as i64,
@@ -100,8 +101,8 @@ fn value(figures: &Figures, measure: Measure) -> i64 {
     }
 }
 
-/// Returns the values in the order of preference. The number of base-4 digits of the accesses of local memory follows
-/// the spilled bytes.
+/// Returns the values in the order of preference. After the spill cost comes the number of base-4 digits of the
+/// accesses of local memory.
 fn values(figures: &Figures, objective: &Objective) -> Vec<i64> {
     let digits = |mut local: u32| {
         let mut digits = 0;
@@ -112,14 +113,14 @@ fn values(figures: &Figures, objective: &Objective) -> Vec<i64> {
     };
     let with_digits = |&measure: &Measure| match measure {
         Measure::Spills => vec![value(figures, measure), digits(figures.sass.local)],
-        // Among equals, unrolled loops win.
+        // Among equal figures, unrolled loops win.
         Measure::Instructions => vec![value(figures, measure), i64::from(figures.rolled.is_none())],
         _ => vec![value(figures, measure)],
     };
     objective.preference.iter().flat_map(with_digits).collect()
 }
 
-/// Returns the name of the first figure that is worse than stock's and not allowed to be.
+/// Returns the name of the first figure that is worse than stock's although the allowance does not permit it.
 fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'static str> {
     let bytes = |of: &Figures| of.ptxas_report.spill_store_bytes + of.ptxas_report.spill_load_bytes;
     let instructions = |of: &Figures| u64::from(of.instructions());
@@ -156,7 +157,7 @@ fn reshapes(variant: &Variant) -> bool {
     ["inline=", "unroll="].iter().any(|option| variant.to_string().contains(option))
 }
 
-/// Whether fewer instructions in its code are no gain.
+/// Whether fewer instructions in a variant's code are no gain.
 fn does_less(variant: &Variant) -> bool {
     ["inline=less", "unroll=asked", "unroll=cut", "skip-passes="]
         .iter()
@@ -221,8 +222,8 @@ impl Asked {
         self.texts[kernel].iter().find(|(other, _)| other == variant).map(|(_, text)| text.as_str())
     }
 
-    /// The best of a kernel is stock, or its figures are no worse than stock's and better. No other admissible variant
-    /// is better than the best, once all comparisons are known.
+    /// The best of a kernel is stock, or a variant that ranks before stock and has no worse figure. Once all
+    /// comparisons are known, no other admissible variant is better than the best.
     fn check_best(&self, case: &Case, id: KernelId, is_compared: bool) {
         let Search { objective, ref kernels, .. } = self.search;
         let (stock, (variant, best)) = (kernels[id].stock, self.search.best(id));
@@ -236,7 +237,8 @@ impl Asked {
             if let Some(rolled) = best.rolled {
                 let as_it_comes = variant.with_loops_as_they_come().expect("its loops are turned");
                 let known = |of: &Variant| kernels[id].tried.iter().find(|tried| tried.variant == *of)?.figures;
-                // If ptxas refuses the variant without turned loops, its compiler's unchanged code is known, or stock.
+                // If ptxas refuses the variant without turned loops, the unchanged code of its compiler takes its
+                // place. If that is unknown, too, stock takes its place.
                 let theirs = Variant::Stock.on_code_of(variant.compiler());
                 let unchanged = known(&as_it_comes).or_else(|| known(&theirs)).unwrap_or(stock);
                 assert_eq!(rolled, unchanged.sass.instructions, "{variant}: {case:?}");
@@ -260,8 +262,9 @@ impl Asked {
                 compared.is_none_or(|compared| bar(case, other, &compared, figures, &stock).is_none())
             })
         };
-        // Other compilers' unchanged code that is no worse than stock. The search keeps to such code until a requested
-        // comparison speaks against it. If a comparison would, the search may keep to it or not.
+        // Other compilers' unchanged code that is better than stock. No winner may be worse than such code, until a
+        // requested comparison excludes the code. If a comparison would exclude the code but was not requested, the
+        // test accepts both results.
         let findings = &kernels[id].findings;
         let theirs = kernels[id].tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let theirs = theirs.filter(|(other, figures)| {
@@ -344,7 +347,7 @@ impl Asked {
             self.search.tell_comparison(id, variant, compared);
         }
         let known = |(variant, compared): &(Variant, Compared)| {
-            // A difference applies with any tolerance.
+            // A difference is final, whether floating-point results had to agree in every bit or not.
             let is_different = matches!(compared.agreement, Agreement::Different(_));
             (self.text(id, variant).map(str::to_owned), is_different || is_proved(variant))
         };
@@ -355,8 +358,8 @@ impl Asked {
 }
 
 /// Whatever judges answer, the winner is stock, or is no worse than stock in each figure and better by the preference.
-/// The winner was not refused by a comparison, is not without evidence that it computes the same, and does not execute
-/// more without a gain. The number of questions is within the limits.
+/// No comparison has refused the winner. There is evidence that it computes the same, unless the user needs none. It
+/// does not execute more instructions without a gain. The number of questions is within the limits.
 #[test]
 fn never_worse_than_stock() {
     arbtest::arbtest(|u| {

@@ -1,4 +1,5 @@
-//! Answers that are stored between searches: a folder with one file for each answer, named by its key.
+//! Answers that are stored between searches, in a folder with one file for each answer. The file's name is the answer's
+//! key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::ptxas::Ptxas;
 use super::{Inspection, Judge};
 use crate::cache::{self, Key};
 
-/// A judge that returns stored answers, and asks another judge and stores the answer if there is none.
+/// A judge that returns stored answers. If an answer is missing, it asks another judge and stores the answer.
 pub(in crate::tune) struct Cached<'a> {
     folder: PathBuf,
     /// The judge whose answers are stored.
@@ -37,7 +38,7 @@ impl Judge for Cached<'_> {
             return known.map_err(NoAnswer::Refused);
         }
         let judged = self.behind.judge(ptx, limit, inspection)?;
-        // A result that cannot be stored is computed again later.
+        // If the result cannot be stored, the next search computes it again.
         let _ = crate::output::write(&kept, &sealed(&key, &Ok(judged.clone())));
         Ok(judged)
     }
@@ -57,7 +58,7 @@ fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judgement, String>> {
 mod tests {
     use super::*;
 
-    /// An entry answers only its own question.
+    /// An entry is an answer to its own question only.
     #[test]
     fn entries_are_sealed() {
         let [one, other] = [b"1", b"2"].map(|ptx| cache::KeyBuilder::new("judged").field("ptx", ptx).key());

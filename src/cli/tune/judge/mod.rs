@@ -22,12 +22,12 @@ pub(super) trait Judge: Sync {
 /// How machine code is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inspection {
-    /// By the disassembler. This project's own reader is compared with it.
+    /// By the disassembler. The result of this project's own reader is compared with it.
     Disassembler,
-    /// By the disassembler if there is local memory.
+    /// By the disassembler if the code uses local memory, otherwise as by `OwnReader`.
     DisassemblerIfStack,
-    /// By this project's own reader, unless it has been wrong before.
+    /// By this project's own reader, if its results have agreed with the disassembler so far.
     OwnReader,
-    /// To find the values that ptxas spills, by the source lines that the PTX gives its instructions.
+    /// Also finds the values that ptxas spills, by the source lines that the PTX gives its instructions.
     Spills,
 }

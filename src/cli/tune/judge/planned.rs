@@ -23,7 +23,7 @@ pub(in crate::tune) struct Planned<'a> {
 
 #[derive(Default)]
 struct Runs {
-    /// The time limit and the inspection of each run, by key.
+    /// The time limit and the [`Inspection`] of each run, by key.
     wanted: BTreeMap<String, (Duration, Inspection)>,
     /// The error of the first file that could not be written.
     error: Option<Error>,
@@ -75,7 +75,7 @@ impl<'a> Planned<'a> {
         }
     }
 
-    /// Locks the runs. They stay complete even if a thread panics while it writes a file under the lock.
+    /// Locks the runs. They stay consistent even if a thread panics under the lock.
     fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -58,14 +58,14 @@ pub(crate) struct Build {
     pub(crate) gate: Option<Gate>,
 }
 
-/// A file that was judged in a build.
+/// A file that was judged during a build.
 struct JudgedModule {
     judged: Judgement,
-    /// ptxas's messages, if it had the build's own options.
+    /// ptxas's messages, if ptxas ran with the build's own options.
     messages: Option<String>,
 }
 
-/// The version of the form in which results are stored. Results in other forms are not read.
+/// The version of the format in which results are stored. Results in other formats are not read.
 const FORM: &str = "6";
 
 /// The first option if no build sets options.
@@ -75,17 +75,17 @@ const LEVEL: &str = "-O3";
 pub(in crate::tune) struct Ptxas {
     tools: Tools,
     cpu: String,
-    /// ptxas options besides the files. Without a build, `-v` and the processor come before them.
+    /// ptxas options, without input and output files. Outside of a build, `-v` and the processor precede them.
     options: Vec<OsString>,
     /// Whether its output is linked later.
     is_relocatable: bool,
     /// Called before each ptxas run.
     gate: Option<Gate>,
-    /// Results by the fingerprint of the file. `None` without a build.
+    /// Results by the fingerprint of the file. `None` outside of a build.
     known: Option<Mutex<BTreeMap<String, JudgedModule>>>,
     /// Whether the build asks ptxas for figures.
     is_verbose: bool,
-    /// Whether ptxas prints the figures, even if the build does not ask for them.
+    /// Whether ptxas is called so that it prints the figures. A build may not ask for them.
     prints: bool,
     folder: Folder,
     /// ptxas's version. Results of other versions are not reused.
@@ -93,11 +93,12 @@ pub(in crate::tune) struct Ptxas {
     files: AtomicUsize,
     /// The number of ptxas runs.
     runs: AtomicUsize,
-    /// Whether a run failed for a reason that may be gone the next time.
+    /// Whether a run failed for a reason that may not occur again.
     had_trouble: AtomicBool,
-    /// Whether the own reader has always agreed with the disassembler.
+    /// Whether this project's own reader has always agreed with the disassembler.
     reads_well: AtomicBool,
-    /// Whether both were compared. They were not if the answers for stock come from a cache.
+    /// Whether the own reader and the disassembler were compared. They are not compared if the answers for stock come
+    /// from a cache.
     has_compared: AtomicBool,
     /// Whether there is a disassembler.
     disassembles: bool,
@@ -146,7 +147,7 @@ impl Ptxas {
         })
     }
 
-    /// Reads figures from machine code if the build does not ask ptxas for them and `are_wanted` is set.
+    /// Reads figures from machine code, if the build does not ask ptxas for them and `are_wanted` is set.
     pub(in crate::tune) fn with_figures_of_code(self, are_wanted: bool) -> Self {
         Self { prints: self.is_verbose || !are_wanted, ..self }
     }
@@ -181,7 +182,7 @@ impl Ptxas {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// Whether a run failed for a reason that may be gone the next time, such as a full disk or a time limit.
+    /// Whether a run failed for a reason that may not occur again, such as a full disk or a time limit.
     pub(in crate::tune) fn had_trouble(&self) -> bool {
         self.had_trouble.load(Ordering::Relaxed)
     }
@@ -190,14 +191,14 @@ impl Ptxas {
     pub(in crate::tune) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, NoAnswer> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
-            // A cache has no machine code.
+            // The cache stores no machine code.
             self.judge(ptx, limit, Inspection::OwnReader)?;
         }
         Ok(cubin)
     }
 
-    /// Returns the machine code of a file, for running it. `None` if ptxas gives none. Earlier results are reused.
-    /// Otherwise ptxas runs, and the run counts for no search.
+    /// Returns the machine code of a file, which then runs on the CPU. `None` if ptxas produces none. Earlier results
+    /// are reused. If there is no earlier result, ptxas runs, and this run is not counted as a run of the search.
     pub(in crate::tune) fn machine_code(&self, ptx: &[u8], limit: Duration) -> Option<Vec<u8>> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
@@ -219,8 +220,8 @@ impl Ptxas {
         key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 
-    /// Runs ptxas on a file, and returns its output and CPU time. The machine code stays in its file, with the kernels'
-    /// own names.
+    /// Runs ptxas on a file, and returns its output and CPU time. The machine code stays in its file. The kernels have
+    /// their own names in it.
     fn assembled(
         &self,
         Files { input, cubin, log, .. }: &Files,
@@ -260,7 +261,7 @@ impl Ptxas {
         NoAnswer::Failed(format!("{place}: {error}"))
     }
 
-    /// Returns the answer for a program that did not end by itself.
+    /// Returns the answer for a program that was killed or could not run.
     fn lost(&self, name: &str, failure: &RunFailure) -> NoAnswer {
         self.had_trouble.store(true, Ordering::Relaxed);
         let problem = format!("{name} {failure}");
@@ -271,7 +272,7 @@ impl Ptxas {
     }
 }
 
-/// Adds figures that only the object has to ptxas's reports of its functions.
+/// Adds figures to ptxas's reports of functions. Only the object has these figures.
 fn with_footprints(reported: PtxasReports, object: &Relocatable) -> PtxasReports {
     let with_footprint = |(name, ptxas_report): (String, PtxasReport)| {
         let Footprint { registers, frame, stack, .. } = object.functions.get(&name)?.footprint;
@@ -301,20 +302,20 @@ struct Files {
 }
 
 impl Ptxas {
-    /// Returns a part of the result for a file that was judged in this build.
+    /// Returns a part of the result for a file that was judged during this build.
     fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&JudgedModule) -> R) -> Option<R> {
         let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&fingerprint(&String::from_utf8_lossy(ptx))).map(of)
     }
 
-    /// Returns ptxas's output for a file with the build's own options, if ptxas ran with them. ptxas need not run
-    /// again.
+    /// Returns ptxas's output for a file, if ptxas ran on it with the build's own options. The build then need not run
+    /// ptxas again.
     pub(in crate::tune) fn made(&self, ptx: &[u8]) -> Option<Assembled> {
         let messages = self.of_known(ptx, |known| known.messages.clone())??;
         Some(Assembled { cubin: fs::read(self.cubin_of(ptx)).ok()?, messages })
     }
 
-    /// Judges a file. The machine code is stored until the end.
+    /// Judges a file. The machine code is kept until this judge is dropped.
     fn judged(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
@@ -326,7 +327,7 @@ impl Ptxas {
             fs::rename(cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
         }
         for path in [input, cubin, log, listing] {
-            // The folder is removed at the end.
+            // The whole folder is removed when this judge is dropped.
             let _ = fs::remove_file(path);
         }
         let (judged, messages) = judged?;
@@ -338,7 +339,8 @@ impl Ptxas {
         Ok(judged)
     }
 
-    /// Runs ptxas on a file and reads the figures. Also returns ptxas's messages, if it had the build's own options.
+    /// Runs ptxas on a file and reads the figures. Also returns ptxas's messages, if ptxas ran with the build's own
+    /// options.
     fn read(
         &self,
         files: &Files,

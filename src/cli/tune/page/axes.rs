@@ -1,4 +1,4 @@
-//! The gain of each axis of the search.
+//! The gain of each axis of the search. An axis is a kind of choice.
 
 use maud::{Markup, html};
 use nvptx_ra::tune::axis::Axis;
@@ -10,13 +10,13 @@ use crate::page::grouped;
 /// The gain of an axis.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Tried variants that differ on it.
+    /// Tried variants that differ from the default on the axis.
     pub(super) tried: usize,
-    /// Kernels with a winner that differs on it.
+    /// Kernels with a winner that differs from the default on the axis.
     pub(super) winners: usize,
-    /// Kernels for which all variants without it are worse.
+    /// Kernels whose winner differs on the axis and is better than all variants that do not differ on it.
     pub(super) needed: usize,
-    /// Additional bytes that would be spilled without it.
+    /// Additional bytes that these winners' kernels would spill without a variant that differs on the axis.
     pub(super) bytes: u64,
 }
 

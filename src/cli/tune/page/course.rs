@@ -25,7 +25,8 @@ const SPILLS: Measure = Measure { name: "bytes spilled", of: Figures::spill_byte
 const WARPS: Measure = Measure { name: "warps on an SM", of: |figures| figures.warps };
 const INSTRUCTIONS: Measure = Measure { name: "machine instructions", of: |figures| figures.sass.instructions };
 
-/// Plots the course of one kernel, in the figure with the largest gain.
+/// Plots the course of one kernel: its spills. If stock spills nothing, the warps are plotted if they increase, else
+/// the instructions.
 pub(super) fn of_kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let stock = &outcome.kernel.stock;
     let measure = match stock.spill_bytes() {
@@ -56,7 +57,7 @@ pub(super) fn of_all(tuned: &Tuned<'_>) -> Markup {
     chart(&(0..=length).map(at).collect::<Vec<u32>>(), measure.name)
 }
 
-/// Plots a curve. The first height is the figure before the search.
+/// Plots a curve. The first value is the figure before the search.
 fn chart(heights: &[u32], name: &str) -> Markup {
     let (end, most) = (heights.len() as u32, heights.iter().copied().max().unwrap_or(0));
     let (x, y) = (Scale::new(LEFT, RIGHT, end), Scale::new(BOTTOM, TOP, most));

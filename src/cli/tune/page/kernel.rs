@@ -102,7 +102,8 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
     }
 }
 
-/// Lists the tried variants, the best first: variants that count before others, and variants that ptxas refused last.
+/// Lists the tried variants, the best first: admissible variants, then other variants, then variants that ptxas
+/// refused.
 fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let kernel = outcome.kernel;
     let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.objective.allowance);

@@ -48,7 +48,7 @@ impl Outcome<'_> {
         self.kernel.findings.said_of(&self.variant)
     }
 
-    /// Returns in words what shows that the final variant computes the same as stock.
+    /// Returns the evidence that the final variant computes the same as stock.
     fn assurance(&self) -> &'static str {
         let assurance = self.kernel.findings.assurance_of(&self.variant);
         assurance.zip(self.agreement()).map_or("", |(assurance, agreement)| assurance.words(agreement))
@@ -84,7 +84,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
             @if let Some(early_stop) = tuned.early_stop { " " b { (early_stop.sentence()) "." } }
         }
     };
-    // The kernel with the largest gain is open.
+    // The details of the kernel with the largest gain are open.
     let most = (0..tuned.kernels.len()).max_by_key(|&number| (tuned.kernels[number].saved(), usize::MAX - number));
     let rest = html! {
         @if tuned.kernels.len() > 1 {
@@ -103,7 +103,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
     shell(&title, &said, &rest)
 }
 
-/// Prints before and after, with an arrow if they differ.
+/// Prints the values before and after, with an arrow if they differ.
 fn change<T: Into<u64>>(before: T, after: T) -> String {
     let [from, to] = [before, after].map(|number| grouped(number.into()));
     if from == to { from } else { format!("{from} → {to}") }

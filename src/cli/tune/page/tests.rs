@@ -39,7 +39,8 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
     }
 }
 
-/// Runs a search of PTX kernels. `judge` returns the figures of a variant by the kernel's name and the choice.
+/// Runs a search of PTX kernels. `judge` returns the figures of a variant, by the kernel's name and the variant's
+/// options.
 fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figures>) -> Search {
     let architecture = Architecture::by_name("sm_90").expect("is known");
     let (allowance, preference) = (Allowance::default(), preference(&[]));
@@ -118,8 +119,8 @@ fn names_are_escaped_and_nothing_is_loaded() {
     assert_loads_nothing(&page);
 }
 
-/// The gain of an axis is what the best variant without it spills more. If another axis gains as much, no kernel needs
-/// it.
+/// The gain of an axis is the number of bytes that the best variant without it spills in addition. If another axis
+/// gains as much, no kernel needs the axis.
 #[test]
 fn shares_of_axes() {
     let search = small();
@@ -152,7 +153,7 @@ fn what_is_not_always_there() {
     assert!(timed.contains("12.5 → 10.25") && timed.contains("the search was interrupted"), "{timed}");
 }
 
-/// With many kernels, only the one with the largest gain is open. Long searches have short lists.
+/// With many kernels, only the details of the kernel with the largest gain are open. Long searches have short lists.
 #[test]
 fn a_page_of_many_kernels() {
     let names: Vec<String> = (0..20).map(|number| format!("k{number}")).collect();

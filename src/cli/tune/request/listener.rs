@@ -11,8 +11,8 @@ use super::lacks_warps;
 use crate::tune::driver::{EarlyStop, Listener};
 use crate::tune::verdict::UnchangedKernel;
 
-/// The least gain that all variants must have brought on similar kernels, as a fraction of the time, before a kernel is
-/// searched with a share of ptxas's work.
+/// The least expected gain for which a kernel is searched with a share of the effort, as a fraction of stock's time.
+/// The gain is expected from similar recorded kernels.
 const LEAST_HOPE: f64 = 0.003;
 
 /// A listener that writes the progress of a search to a build's log.
@@ -20,7 +20,7 @@ pub(super) struct Log<'a> {
     pub(super) note: &'a (dyn Fn(&str) + Sync),
     pub(super) architecture: &'a Architecture,
     pub(super) objective: &'a Objective,
-    /// The kernels with loops that ptxas would unroll in another form.
+    /// The kernels with loops that ptxas would unroll if they were turned.
     pub(super) loops: &'a BTreeSet<String>,
     /// The kernels for which stock shows that there is nothing to gain.
     pub(super) unchanged_kernels: Mutex<Vec<UnchangedKernel>>,
@@ -45,7 +45,8 @@ impl Listener for Log<'_> {
         (self.note)(line.trim_start_matches("nvptx-ra: "));
     }
 
-    /// A stack may hold only an array.
+    /// Admits kernels that spill or that lack warps because of registers, and kernels with loops to turn. A kernel
+    /// whose stack holds only arrays does not spill.
     fn admits(&self, kernel: &mut Kernel) -> bool {
         let lacks = || lacks_warps(&kernel.stock.ptxas_report, kernel.block, self.architecture);
         let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
@@ -54,7 +55,7 @@ impl Listener for Log<'_> {
         let is_wanted = lacks_something || kernel.has_loops_to_turn;
         let hope = kernel.hope(self.objective);
         let has_hope = self.run_limits.effort.is_none() || hope >= LEAST_HOPE;
-        // Nothing was recorded of turned loops, so they are tried in any case.
+        // There are no recorded gains of turned loops, so turned loops are tried in any case.
         kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
         if is_wanted && (has_hope || kernel.has_loops_to_turn) {
             return true;

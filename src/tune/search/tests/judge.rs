@@ -15,13 +15,13 @@ use crate::tune::search::{KernelId, Search};
 use crate::tune::timing::Timing;
 use crate::tune::variant::Variant;
 
-/// Answers that follow from a number and the question: the same question has the same answer.
+/// A judge whose answers are computed from its number and the question, so the same question has the same answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judge {
     pub(super) number: u64,
     /// The number of different PTX modules of a kernel's variants, including stock's.
     pub(super) texts: u64,
-    /// One of this many questions is refused.
+    /// One in this many questions is refused.
     pub(super) refuses: u64,
     /// Whether there is a benchmark, too.
     pub(super) times: bool,
@@ -65,8 +65,9 @@ impl Judge {
         Ok(Spilled { registers, text: question, figures: None })
     }
 
-    /// Returns a number for a PTX module: mostly stock's, or slightly different. For some PTX modules, at most one
-    /// measure is larger than stock's. Otherwise hardly any PTX would be better than stock.
+    /// Returns stock's number for a PTX module, changed by one of the steps. For a quarter of the PTX modules, no
+    /// number is larger than stock's. For half of them, at most one number is larger. Without this rule, hardly any PTX
+    /// would be better than stock.
     fn near(&self, text: &str, what: &str, stock: u32, steps: &[i64]) -> u32 {
         const MEASURES: [&str; 9] =
             ["stores", "loads", "advice", "instructions", "local", "traffic", "shared", "fewer warps", "smaller block"];
@@ -119,8 +120,8 @@ impl Judge {
         })
     }
 
-    /// Returns the comparison of a kernel's PTX with stock. Some kernels cannot be compared. Both may complete a
-    /// launch.
+    /// Returns the comparison of a kernel's PTX with stock. Some kernels cannot be compared. In some comparisons, both
+    /// complete a launch.
     pub(super) fn compared(&self, kernel: KernelId, text: &str) -> Compared {
         if self.draw(&format!("compares {kernel}"), 5) == 0 {
             let agreement = Agreement::NotComparable("stock has a race".into());
@@ -157,7 +158,7 @@ pub(super) struct Case {
     pub(super) judge: Judge,
     pub(super) objective: Objective,
     run_limits: RunLimits,
-    /// Stock's figures and block of each kernel, the LLVM optimisations that may be chosen, and whether spills to
+    /// For each kernel: stock's figures, the block, the LLVM optimisations that may be chosen, and whether spills to
     /// shared memory are allowed.
     kernels: Vec<(Figures, Block, Choices, bool)>,
     /// The template of each kernel that is an instance of a template.
@@ -183,7 +184,7 @@ impl Case {
         };
         let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
         let objective = Objective { architecture, allowance, seed, preference: preference(&first), shared_cost };
-        // Long searches take long here, too.
+        // Few searches are long, because long searches slow the test down.
         let most = if u.ratio(1, 12)? { 40 } else { 12 };
         let run_limits = RunLimits::of_runs(u.int_in_range(0..=most)?);
         let kernel = |u: &mut arbitrary::Unstructured<'_>| {

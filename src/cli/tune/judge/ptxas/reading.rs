@@ -39,7 +39,7 @@ impl Ptxas {
             Inspection::OwnReader | Inspection::Spills => true,
         };
         let has_read_well = self.has_compared.load(Ordering::Relaxed) && self.reads_well.load(Ordering::Relaxed);
-        // A build skips code whose reading is covered by tests.
+        // During a build, the disassembler does not read code for which tests have compared both readers.
         let is_compared = self.known.is_some() && machine_code::is_compared(cubin);
         if is_own_enough && has_read_well || is_compared || !self.disassembles {
             return Ok(own);
