@@ -98,7 +98,7 @@ ForecastUse useOfForecast(TargetPassConfig &Config,
   ForecastUse Use;
   Use.Into = Within->cloneFor();
   Use.Coalesced = Wanted.coalesces;
-  if (Wanted.budget && !Use.Into) {
+  if (Wanted.limits_registers && !Use.Into) {
     auto *Barrier = new ForecastBarrier();
     Use.Into = &Barrier->Into;
     Config.insertPass(&MachineSanitizerBinaryMetadataID, Barrier);

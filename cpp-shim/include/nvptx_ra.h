@@ -401,7 +401,7 @@ typedef struct nvptx_ra_pipeline {
   uint32_t edits;           /* 1: contains passes that change every function */
   uint32_t coalesces;       /* 1: contains nvptx-copy-coalescer */
   uint32_t forecast;        /* 1: computes the forecast even if no remarks are read */
-  uint32_t budget;          /* 1: may limit the registers of kernels, before the first kernel is printed */
+  uint32_t limits_registers; /* 1: may limit the registers of kernels, before the first kernel is printed */
   uint32_t profile;         /* 1: a profile is replayed before the pipeline */
 } nvptx_ra_pipeline;
 

@@ -29,7 +29,7 @@ pub use table::{
     Warn,
 };
 pub use value::{Choice, Shape};
-pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, Threads};
+pub use word_or_number::{DynamicShared, KernelRegisterLimit, RegisterTarget, Slack, Threads};
 
 use crate::error::Error;
 

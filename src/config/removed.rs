@@ -5,7 +5,7 @@ use super::table::OptionSpec;
 /// An option, a removed value, and the remedy.
 const REMOVED: [(&str, &str, &str); 3] = [
     ("order", "auto", "name an order, as in order=eager; `nvptx-ra tune` finds the best order for each kernel"),
-    ("budget", "auto", "use regalloc=auto, which also sets register limits"),
+    ("register-limit", "auto", "use regalloc=auto, which also sets register limits"),
     (
         "skip-passes",
         "auto",
@@ -14,7 +14,8 @@ const REMOVED: [(&str, &str, &str); 3] = [
 ];
 
 /// Earlier names of options, and their replacements.
-const RENAMED: [(&str, &str); 3] = [("add", "add-passes"), ("skip", "skip-passes"), ("usedessa", "cssa-interference")];
+const RENAMED: [(&str, &str); 4] =
+    [("add", "add-passes"), ("budget", "register-limit"), ("skip", "skip-passes"), ("usedessa", "cssa-interference")];
 
 /// Yields all earlier names, each with its replacement.
 pub(super) fn renamed() -> impl Iterator<Item = (&'static str, &'static str)> {

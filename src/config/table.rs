@@ -11,7 +11,7 @@ use super::allocator_settings::AllocatorSettings;
 use super::optimisations::{AddPasses, Inline, SkipPasses, Unroll};
 use super::register_names::RegisterNames;
 use super::value::{Choice, Shape, Value, choices, flags};
-use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, Threads};
+use super::word_or_number::{DynamicShared, KernelRegisterLimit, RegisterTarget, Slack, Threads};
 
 choices! {
     /// Position of the coalescer in the code generator's pipeline.
@@ -596,7 +596,7 @@ options! {
         "forecast" => forecast: bool = false, scope Process, audience Users;
         /// Sets a register limit (`.maxnreg`) for each kernel that has no limit and whose callees are all in the
         /// module. All machine functions then stay in memory to the end of the module.
-        "budget" => budget: RegisterBudget = RegisterBudget::Off, scope Process, audience Users;
+        "register-limit" => register_limit: KernelRegisterLimit = KernelRegisterLimit::Off, scope Process, audience Users;
     }
     Some(APPLY_EDITS) => {
         /// File with edits to apply, in the text form of docs/mfv.md. Tests use the option to check how edits are

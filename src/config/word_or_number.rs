@@ -47,7 +47,7 @@ macro_rules! word_or_number {
 // ptxas cannot compile anything with fewer than 16 registers.
 word_or_number! {
     /// Register limit for kernels without a limit of their own.
-    RegisterBudget {
+    KernelRegisterLimit {
         words {
             /// No limit.
             Off = "off": "No limit.",

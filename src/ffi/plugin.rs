@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use super::abi;
 use super::guard::entry;
-use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget, Warn};
+use crate::config::{CoalescerPosition, Config, KernelRegisterLimit, Layers, Warn};
 use crate::passes::{Place, places};
 
 /// The API version that this LLVM expects. It determines the layout of the struct below; the shim asserts both.
@@ -108,7 +108,7 @@ fn pipeline(config: &Config) -> abi::nvptx_ra_pipeline {
         edits: (config.cssa || coalesces || config.rename).into(),
         coalesces: coalesces.into(),
         forecast: (config.forecast || config.warn.contains(Warn::SPILLS)).into(),
-        budget: (config.budget != RegisterBudget::Off).into(),
+        limits_registers: (config.register_limit != KernelRegisterLimit::Off).into(),
         profile: config.profile.is_some().into(),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::{FunctionSummary, PassOutput, RunContext, is_excluded};
 use crate::coalesce::coalesce;
-use crate::config::{Config, PRINT_FORECAST, RegisterBudget, Warn};
+use crate::config::{Config, KernelRegisterLimit, PRINT_FORECAST, Warn};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, Summary, forecast_module};
 use crate::function::{EditList, Function, Inst, Origin};
@@ -83,8 +83,8 @@ impl ModuleOutput {
     }
 
     /// Chooses register limits, and repeats the forecast of kernels that get a limit from the user.
-    fn limit(&mut self, functions: &[&Summary], case: Case, budget: RegisterBudget) -> Result<(), Error> {
-        let RegisterBudget::Most(registers) = budget else { return Ok(()) };
+    fn limit(&mut self, functions: &[&Summary], case: Case, wanted: KernelRegisterLimit) -> Result<(), Error> {
+        let KernelRegisterLimit::Most(registers) = wanted else { return Ok(()) };
         let limited = forecast_module(functions, &Case { max_registers: Some(registers), ..case })?;
         for ((_, forecast), limited) in self.forecasts.iter_mut().zip(limited) {
             if let Some(limit) = forecast.limit(budget) {
@@ -185,7 +185,7 @@ pub fn run_on_module(
         let case = Case { architecture: Architecture::by_name(target)?, max_registers: None };
         let kernels = numbers.into_iter().zip(&known).filter(|(_, summary)| summary.is_kernel());
         output.forecasts = kernels.map(|(number, _)| number).zip(forecast_module(&known, &case)?).collect();
-        output.limit(&known, case, config.budget)?;
+        output.limit(&known, case, config.register_limit)?;
         if functions.iter().flatten().any(|function| function.source.is_some()) {
             output.lint(functions, case.architecture)?;
         }

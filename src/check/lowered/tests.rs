@@ -293,5 +293,5 @@ fn wrong_sequences_are_refused() {
         }
     }
     let error = check(&function, &edits, &mutant).expect_err("slots overlap");
-    assert!(error.contains("do not lie apart"), "{error}");
+    assert!(error.contains("slots that overlap"), "{error}");
 }

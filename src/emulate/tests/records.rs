@@ -35,7 +35,7 @@ fn what_a_gpu_cannot_repeat_is_refused() {
         ),
         (
             "setp.eq.u32 %p1, %t, 0; mul.wide.u32 %d1, %t, 16777216; add.u64 %d1, %d1, %out; st.global.u32 [%d1], 1;",
-            "spread",
+            "its accesses span more than",
         ),
         ("mov.u32 %r1, 0f7FC00000; mov.b32 %f1, %r1; add.f32 %f1, %f1, %f1; st.global.f32 [%at], %f1;", "finite"),
     ];

@@ -210,7 +210,7 @@ fn register_limit(bounds: &LaunchBounds, case: &Case) -> Result<RegisterLimit, E
 #[cfg(test)]
 pub(in crate::forecast) mod tests {
     use super::*;
-    use crate::config::RegisterBudget;
+    use crate::config::KernelRegisterLimit;
     use crate::fuzzing::{Options, lowered_function};
 
     pub(in crate::forecast) fn case() -> Case {
@@ -308,7 +308,7 @@ pub(in crate::forecast) mod tests {
         for callee in [false, true] {
             let forecast = repartitioned(threads, callee);
             assert_eq!((forecast.is_repartitioned, forecast.repartitions_itself), (true, !callee));
-            assert_eq!(forecast.limit(RegisterBudget::Most(40)), None);
+            assert_eq!(forecast.limit(KernelRegisterLimit::Most(40)), None);
         }
         let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";
         let kernel = Function { kernel: Some(threads), ..Function::parse(text).expect("a view") };

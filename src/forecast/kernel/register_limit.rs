@@ -1,6 +1,6 @@
 //! The register limit that a kernel gets.
 
-use crate::config::RegisterBudget;
+use crate::config::KernelRegisterLimit;
 use crate::forecast::kernel::forecast::Forecast;
 use crate::target::machine::Architecture;
 
@@ -17,10 +17,10 @@ impl Forecast {
     }
 
     /// Returns the register limit for the kernel, which acts like `.maxnreg`. `None` leaves the kernel without a limit.
-    pub fn limit(&self, wanted: RegisterBudget) -> Option<u32> {
+    pub fn limit(&self, wanted: KernelRegisterLimit) -> Option<u32> {
         match wanted {
-            RegisterBudget::Most(registers) if self.may_be_limited() => Some(registers),
-            RegisterBudget::Off | RegisterBudget::Most(_) => None,
+            KernelRegisterLimit::Most(registers) if self.may_be_limited() => Some(registers),
+            KernelRegisterLimit::Off | KernelRegisterLimit::Most(_) => None,
         }
     }
 
@@ -102,9 +102,9 @@ mod tests {
         let call = UnknownCall { callee: UnknownCallee::Pointer, caller: "k".into(), line: 0 };
         let open = Forecast { unknown_calls: vec![call], ..spilling(bounds, MUCH) };
         for kept in [own, open] {
-            assert_eq!((kept.limit(RegisterBudget::Most(40)), auto(&kept)), (None, None));
+            assert_eq!((kept.limit(KernelRegisterLimit::Most(40)), auto(&kept)), (None, None));
         }
-        assert_eq!(spilling(bounds, MUCH).limit(RegisterBudget::Off), None);
-        assert_eq!(spilling(bounds, 0).limit(RegisterBudget::Most(40)), Some(40));
+        assert_eq!(spilling(bounds, MUCH).limit(KernelRegisterLimit::Off), None);
+        assert_eq!(spilling(bounds, 0).limit(KernelRegisterLimit::Most(40)), Some(40));
     }
 }

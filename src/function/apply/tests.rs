@@ -212,7 +212,7 @@ fn unknown_ids_are_refused() {
     refused("not an instruction", |_, edits| edits.push(Edit::TurnBranch { block: Block(0), comparison: Inst(99) }));
     refused("does not end in", |_, edits| edits.push(Edit::TurnBranch { block: Block(0), comparison: Inst(0) }));
     refused("not a block", |_, edits| edits.push(Edit::InsertPragma { block: Block(99) }));
-    refused("no pragma stands ahead", |_, edits| edits.push(Edit::InsertPragma { block: Block(1) }));
+    refused("there is no pragma directly before", |_, edits| edits.push(Edit::InsertPragma { block: Block(1) }));
     refused("instruction", |_, edits| edits.push(Edit::Move { inst: Inst(99), at }));
     refused("instruction", |_, edits| _ = edits.insert_clone(at, Inst(99), VReg(0)));
     refused("instruction", |_, edits| _ = edits.insert_copy(before(0, 4), VReg(0), VReg(1)));
@@ -241,10 +241,10 @@ fn ids_are_given_in_order() {
 
 #[test]
 fn classes_are_kept() {
-    refused("of one", |_, edits| _ = edits.insert_copy(end(0), VReg(0), VReg(2)));
-    refused("of one", |_, edits| edits.push(Edit::Merge { from: VReg(0), into: VReg(2) }));
-    refused("of one", |_, edits| edits.push(Edit::SetRegister { inst: Inst(0), operand: 1, reg: VReg(2) }));
-    refused("of one", |_, edits| _ = edits.insert_clone(end(0), Inst(0), VReg(2)));
+    refused("use one class", |_, edits| _ = edits.insert_copy(end(0), VReg(0), VReg(2)));
+    refused("use one class", |_, edits| edits.push(Edit::Merge { from: VReg(0), into: VReg(2) }));
+    refused("use one class", |_, edits| edits.push(Edit::SetRegister { inst: Inst(0), operand: 1, reg: VReg(2) }));
+    refused("use one class", |_, edits| _ = edits.insert_clone(end(0), Inst(0), VReg(2)));
     refused("never touched", |_, edits| edits.push(Edit::Merge { from: VReg(3), into: VReg(3) }));
     refused("class other", |_, edits| _ = edits.create_register(RegClass::Other));
 }
@@ -276,7 +276,7 @@ fn nothing_is_done_twice_or_both_ways() {
         edits.push(Edit::Merge { from: VReg(0), into: VReg(1) });
         edits.push(Edit::Merge { from: VReg(0), into: other });
     });
-    refused("itself merged", |_, edits| {
+    refused("is merged itself", |_, edits| {
         edits.push(Edit::Merge { from: VReg(0), into: VReg(1) });
         edits.push(Edit::Merge { from: VReg(1), into: VReg(0) });
     });
@@ -324,7 +324,7 @@ fn values_of_the_wrong_kind_are_refused() {
         let opcode = function.opcodes().find("ADD").expect("interned");
         edits.insert_constant(end(0), opcode, VReg(0), Value::Immediate(1));
     });
-    refused("no constant", |function, edits| {
+    refused("is not a constant", |function, edits| {
         let opcode = function.opcodes().find("CONSTANT").expect("interned");
         edits.insert_constant(end(0), opcode, VReg(0), Value::Reg(VReg(1)));
     });
@@ -382,7 +382,7 @@ fn threads_are_those_of_the_array() {
         ("kernel reqntid 96", Some(96), "96"),
     ] {
         let error = set(head, array, value).expect_err("is no bound for it");
-        assert!(error.contains("use the threads of the array in shared memory"), "{error}");
+        assert!(error.contains("use the thread count of the shared array"), "{error}");
     }
 }
 

@@ -7,7 +7,7 @@
 ; RUN: FileCheck %s < %t.said && count 2 < %t.said && cmp %t.ptx %t.verified.ptx
 ; RUN: %llc-ra -nvptx-ra-order=late -nvptx-ra-remat=high -nvptx-ra-cssa -mcpu=sm_90 %s -o /dev/null 2> %t.said
 ; RUN: FileCheck %s < %t.said && count 2 < %t.said
-; RUN: %llc-ra -nvptx-ra-budget=40 -mcpu=sm_90 %s -o /dev/null 2> %t.said
+; RUN: %llc-ra -nvptx-ra-register-limit=40 -mcpu=sm_90 %s -o /dev/null 2> %t.said
 ; RUN: FileCheck %s < %t.said && count 2 < %t.said
 ; RUN: not --crash %llc -verify-machineinstrs -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=LLVM
 ; LLVM: Bad machine code

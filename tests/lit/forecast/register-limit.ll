@@ -1,7 +1,7 @@
-; A number as `budget` limits every kernel that has no limit of its own and whose callees are all in the module, in any
+; A number as `register-limit` limits every kernel that has no limit of its own and whose callees are all in the module, in any
 ; order. The forecast uses the limit. Nothing else changes.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.off.ptx
-; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=40 -nvptx-ra-forecast %s -o %t.ptx 2> %t.printed
+; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-register-limit=40 -nvptx-ra-forecast %s -o %t.ptx 2> %t.printed
 ; RUN: FileCheck %s --implicit-check-not=maxnreg --input-file=%t.ptx
 ; CHECK: .entry bounded(
 ; CHECK: .maxnreg 40
@@ -25,19 +25,19 @@
 ; RUN: head -12 %t.printed | diff %t.40 -
 ; Kernels stay unchanged without the option. With regalloc=auto, kernels without an expected spill stay unchanged.
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-regalloc=auto %s -o - | diff %t.off.ptx -
-; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=off %s -o - | diff %t.off.ptx -
-; RUN: %llc-ra -O0 -mcpu=sm_90 -nvptx-ra-budget=40 %s -o /dev/null
+; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-register-limit=off %s -o - | diff %t.off.ptx -
+; RUN: %llc-ra -O0 -mcpu=sm_90 -nvptx-ra-register-limit=40 %s -o /dev/null
 ; Only the code generator sets limits. A forecast in opt or of machine code leaves the module unchanged.
-; RUN: %opt -load-pass-plugin=%plugin -nvptx-ra-budget=40 -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o - 2>/dev/null \
+; RUN: %opt -load-pass-plugin=%plugin -nvptx-ra-register-limit=40 -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o - 2>/dev/null \
 ; RUN:   | FileCheck %s --check-prefix=OPT --implicit-check-not='maxnreg"="40"'
 ; OPT: define ptx_kernel void @bounded
 ; The option accepts a word and numbers. Other values are refused; the message for auto names its replacement.
-; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=256 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RANGE
-; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=most %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORD
-; RANGE: for the --nvptx-ra-budget option: {{.*}}budget=256: out of range; use off, or a whole number from 16 to 255
-; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=auto %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
-; AUTO: budget=auto: {{.*}}; use regalloc=auto, which also sets register limits
-; WORD:  for the --nvptx-ra-budget option: {{.*}}budget=most: unknown; use off, or a whole number from 16 to 255
+; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-register-limit=256 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RANGE
+; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-register-limit=most %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORD
+; RANGE: for the --nvptx-ra-register-limit option: {{.*}}register-limit=256: out of range; use off, or a whole number from 16 to 255
+; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-register-limit=auto %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
+; AUTO: register-limit=auto: {{.*}}; use regalloc=auto, which also sets register limits
+; WORD:  for the --nvptx-ra-register-limit option: {{.*}}register-limit=most: unknown; use off, or a whole number from 16 to 255
 
 target triple = "nvptx64-nvidia-cuda"
 
