@@ -108,7 +108,8 @@ def parse_arguments():
 
 
 def command_for(found, module, plugin_args):
-    """Returns llc's command line: stock if plugin_args is None. Renaming is off, because it is not part of coalescing."""
+    """Returns llc's command line: stock if plugin_args is None. Renaming is off, because it is not part of
+    coalescing."""
     command = [found.llc]
     if plugin_args is not None:
         command += [f"-load-pass-plugin={found.plugin}", "-nvptx-ra-rename=off", *shlex.split(plugin_args)]

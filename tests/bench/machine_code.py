@@ -14,7 +14,8 @@ ENDS_BLOCK = ("BRA", "BRX", "JMP", "EXIT", "RET", "CALL", "BSYNC", "BREAK")
 
 @dataclass
 class Instruction:
-    """An instruction. A register is a pair of its file, in nvdisasm's names (GPR, PRED, UGPR, UPRED), and its number."""
+    """An instruction. A register is a pair of its file, in nvdisasm's names (GPR, PRED, UGPR, UPRED), and its
+    number."""
 
     opcode: str
     is_guarded: bool = False

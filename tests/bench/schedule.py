@@ -96,7 +96,8 @@ class Dag:
         return len(self.readers) - 1
 
     def order_memory(self):
-        """Keeps stores in order with all accesses of the same memory, and barriers with all accesses of both memories."""
+        """Keeps stores in order with all accesses of the same memory, and barriers with all accesses of both
+        memories."""
         for stores, loads in ((STORES, LOADS), (SHARED_STORES, SHARED_LOADS)):
             last, since = None, []
             for place, instruction in enumerate(self.code):

@@ -117,7 +117,8 @@ def drawn(plan, arguments, count, spilling):
 
 
 def next_of(modules, plan, arguments, spilling):
-    """Returns (module, kernel) pairs of a lineage's next module that has wanted kernels; empty after the last module."""
+    """Returns (module, kernel) pairs of a lineage's next module that has wanted kernels; empty after the last
+    module."""
     for module in modules:
         judged = figures_of_module(module, plan) or {}
         names = sorted(name for name, figures in judged.items() if is_wanted(figures, spilling, arguments))

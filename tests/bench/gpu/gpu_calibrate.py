@@ -136,7 +136,8 @@ class Bench:
         return statistics.median(found)
 
     def clock_mhz(self, one, cubin):
-        """Returns the clock rate: the cycles of a long kernel divided by the time between events before and after it."""
+        """Returns the clock rate: the cycles of a long kernel divided by the time between events before and after
+        it."""
         times, data = self.driver.allocate(16 * one.warps), self.driver.allocate(micro.LANES * one.warps * 256)
         self.zero(data, micro.LANES * one.warps * 256)
         packed = [struct.pack("<Q", address) for address in (times, data, data)] + [struct.pack("<I", 1 << 20)]

@@ -172,7 +172,8 @@ def changed(result):
 
 
 def ratio_of(times):
-    """Returns the ratio of our times to stock's: the median over all rounds, with its interval. `None` without times."""
+    """Returns the ratio of our times to stock's: the median over all rounds, with its interval. `None` without
+    times."""
     if not times or not all(times.get(variant) for variant in ("stock", "ours")):
         return None
     return intervals.of_median([ours / stock for stock, ours in zip(times["stock"], times["ours"], strict=True)])

@@ -109,7 +109,8 @@ class OfCorpus:
 
 
 def ptx_of(variant, source, folder, tool):
-    """Returns the PTX of a source, compiled as a variant. `tool` runs passes on PTX. Temporary files are in `folder`."""
+    """Returns the PTX of a source, compiled as a variant. `tool` runs passes on PTX. Temporary files are in
+    `folder`."""
     if variant.compiler in ("compile", "tune"):
         return source.ours(variant)
     text = source.plain(variant.of if variant.compiler == "ptx" else variant.compiler)
