@@ -1,5 +1,5 @@
-; A number as `budget` limits every kernel that has no limit of its own and whose callees are all in the module, in any
-; order. The forecast uses the limit. Nothing else changes.
+; `budget` with a number sets a register limit for every kernel that has no limit of its own and whose callees are all
+; in the module, in any order. The forecast uses the limit. Nothing else changes.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.off.ptx
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=40 -nvptx-ra-forecast %s -o %t.ptx 2> %t.printed
 ; RUN: FileCheck %s --implicit-check-not=maxnreg --input-file=%t.ptx
@@ -31,7 +31,7 @@
 ; RUN: %opt -load-pass-plugin=%plugin -nvptx-ra-budget=40 -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o - 2>/dev/null \
 ; RUN:   | FileCheck %s --check-prefix=OPT --implicit-check-not='maxnreg"="40"'
 ; OPT: define ptx_kernel void @bounded
-; The option accepts a word and numbers. Other values are refused; the message for auto names its replacement.
+; The option accepts a number or a word. Other values are refused; the message for auto names its replacement.
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=256 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RANGE
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=most %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORD
 ; RANGE: for the --nvptx-ra-budget option: {{.*}}budget=256: out of range; use off, or a whole number from 16 to 255
@@ -69,7 +69,7 @@ define ptx_kernel void @calls(ptr addrspace(1) %p) {
   ret void
 }
 
-; A callee after its caller is known, too.
+; A callee that is defined after its caller is also known.
 define i32 @inner(i32 %x) noinline {
   %y = mul i32 %x, %x
   ret i32 %y

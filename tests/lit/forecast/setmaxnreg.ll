@@ -1,6 +1,6 @@
 ; A kernel that requests registers at run time starts with the number that an increase requests, or that its limit
-; allows; ptxas reports this number. If no number is given, ptxas ignores the requests. Such a kernel gets no limit,
-; because ptxas would then follow the requests.
+; allows; ptxas reports this number. If the kernel gives no such number, ptxas ignores the requests. Such a kernel gets
+; no limit, because ptxas would then follow the requests.
 ; RUN: %llc-ra -mcpu=sm_90a -mattr=+ptx88 -nvptx-ra-budget=40 -nvptx-ra-forecast %s -o %t.ptx 2> %t.printed
 ; RUN: FileCheck %s --implicit-check-not=.maxnreg --input-file=%t.ptx
 ; CHECK: .entry increases(
