@@ -12,8 +12,8 @@ from plan import STOCK
 
 
 def rows_of(results, setting):
-    """Returns a row for judge for each kernel that has a measurement and a forecast. The measurement is in the row
-    itself, the forecast in `said`."""
+    """Returns a row in the format of judge.py for each kernel that has a measurement and a forecast. The measurement
+    is in the row itself, the forecast in `said`."""
     measured = results.kernels[setting].get(STOCK, {})
     rows = []
     for key, said in sorted(results.forecasts[setting].items()):

@@ -3,10 +3,10 @@
 ; definition and tested at its uses. By default, predicates with one definition do not become bits. Nor do predicates
 ; with several definitions if bits take more instructions than ptxas's own code, as here, where each constant is alone.
 ; If an arm sets all predicates to false at once, they become bits, and each constant is an immediate operand. Thirteen
-; predicates are left unchanged. With the option off, all are. By default a kernel also stays unchanged if so many words
-; are live that ptxas may give up registers for warps: ptxas does so with 400 words and not with 320. The checker proves
-; the edits; LLVM's machine verifier and ptxas accept the code, and PTX modules get the same result. Debug information
-; between a constant and its store changes only register numbers.
+; predicates are left unchanged, and so are all predicates with the option off. By default a kernel also stays unchanged
+; if so many words are live that ptxas may give up registers for warps: ptxas does so with 400 words and not with 320.
+; The checker proves the edits; LLVM's machine verifier and ptxas accept the code, and PTX modules get the same result.
+; Debug information between a constant and its store changes only register numbers.
 ; RUN: %python %S/Inputs/flags.py 48 > %t.ll
 ; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.ll -o %t.on
 ; RUN: FileCheck %s --input-file=%t.on

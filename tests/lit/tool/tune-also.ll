@@ -21,7 +21,7 @@
 ; RUN: not cmp %t/llc.ptx %t/tuned.ptx
 ; RUN: %nvptx-ra ptx %t/llc.ptx --profile %t/ra.toml --also %t/less.ptx -o %t/linked.ptx
 ; RUN: cmp %t/linked.ptx %t/tuned.ptx
-; Only a run can show that the kernel computes the same, so the option is needed.
+; Only a run can show that the kernel computes the same, so the kernel wins only with --allow-uncompared.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx --no-compare -o %t/proved.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=PROVED
 ; PROVED: nvptx-ra: 'products' with --allow-uncompared: {{.*}} instructions by also
 ; PROVED: from less.ptx: 0 of 2 kernels
