@@ -1,16 +1,17 @@
 //! Compares our allocators with regalloc2, on one core, on the same functions.
 //!
 //! `cargo bench --no-default-features --bench allocators -- --noplot` measures each allocator alone. The time of
-//! regalloc2 includes its liveness: compare it with `problem` and one of our allocators together. `-- --table` prints a
-//! table for each pair of register files, with sums. `-- --check` proves every allocation, each with its own checker.
-//! `-- --shared` prints a table of the pass that spills values to shared memory, for each engine, next to regalloc2
-//! with as many registers.
+//! regalloc2 includes its liveness analysis: compare it with the sum of `problem` and one of our allocators. `--
+//! --table` prints a table for each setting of register files, with sums. `-- --check` proves every allocation, each
+//! with its own checker. `-- --shared` prints a table of the pass that spills values to shared memory: each engine,
+//! next to regalloc2 with as many registers.
 //!
-//! The functions: those of `recorded/`, generated ones, and the .mfv files of the folder NVPTX_RA_VIEWS, all coalesced.
+//! The functions are those of `recorded/`, generated ones, and the .mfv files of the folder NVPTX_RA_VIEWS, all
+//! coalesced.
 //!
 //! regalloc2 has a file for each of its three classes and no pairs of registers. `apart` gives our allocators the same
 //! files. `pairs` gives them the hardware's files, where a 64-bit value takes two aligned 32-bit registers. regalloc2
-//! has no rows of registers either, so no function needs rows.
+//! has no rows of registers either, so rows are turned off.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -41,13 +42,13 @@ mod support;
 #[derive(Clone, Copy)]
 struct Setting {
     name: &'static str,
-    /// Registers of each class of regalloc2, which can name 63.
+    /// Registers of each class in regalloc2, at most 63.
     registers: u32,
     /// General registers of the hardware's file. `None` if our files equal those of regalloc2.
     pairs: Option<u32>,
 }
 
-/// 62 registers and 62 registers of twice the width have as many bits as 186.
+/// 62 registers together with 62 registers of twice the width have as many bits as 186 registers.
 const SETTINGS: [Setting; 4] = [
     Setting { name: "apart, 62 each", registers: 62, pairs: None },
     Setting { name: "apart, 32 each", registers: 32, pairs: None },
@@ -58,12 +59,14 @@ const SETTINGS: [Setting; 4] = [
 impl Setting {
     fn preset(self) -> Preset {
         let predicates = Some(self.registers);
-        // Calls clobber nothing on either side, and no registers are in rows, which regalloc2 does not know.
+        // On both sides, calls overwrite no registers. Rows of registers are off, because regalloc2 does not support
+        // them.
         let register_limit = self.pairs.or(predicates);
         Preset { register_limit, predicates, caller_saved: None, tuples: false, ..Preset::HW }
     }
 
-    /// Replaces the files of a problem from [`Self::preset`], if they must equal those of regalloc2.
+    /// Replaces the register files of a problem that was made with [`Self::preset`], if they must equal those of
+    /// regalloc2.
     fn problem(self, from_function: &Problem) -> Problem {
         if self.pairs.is_some() {
             return from_function.clone();
@@ -190,7 +193,8 @@ fn time<T>(mut run: impl FnMut() -> T) -> (T, f64) {
 
 const COLUMNS: [&str; 5] = ["problem", "greedy", "briggs", "ion", "fastalloc"];
 
-/// Prints a line: nanoseconds of each, millions of instructions per second, and our speed divided by regalloc2's.
+/// Prints a line: nanoseconds for each column, millions of instructions per second, and our speed divided by
+/// regalloc2's.
 fn line(name: &str, insts: usize, times: [f64; 5]) {
     let [problem, greedy, briggs, ion, _] = times;
     let rate = |time: f64| insts as f64 * 1e3 / time;
@@ -209,7 +213,7 @@ fn table(functions: &[(String, Function, Ssa)]) {
         println!(" {:>7} {:>7} {:>7} {:>7} {:>7}", "greedy", "briggs", "ion", "greedy", "briggs");
         let (environment, preset) = (setting.environment(), setting.preset());
         let (mut sums, mut insts, mut logs, mut count, mut refused) = ([0.0; 5], 0, [0.0; 4], 0, 0);
-        // Functions with spills, by greedy, briggs, ion.
+        // Number of functions with spills, for greedy, briggs and ion.
         let mut spilling = [0; 3];
         for (name, function, ssa) in functions {
             let theirs = |algorithm| regalloc2::run(ssa, &environment, &options(algorithm));
@@ -256,8 +260,8 @@ fn as_kernel(function: &Function) -> Function {
     Function::parse(&(lines.join("\n") + "\n")).expect("the bounds stand behind the name")
 }
 
-/// Prints a table of the pass that spills values to shared memory, for each engine. The pass stops when at most as many
-/// words are live as regalloc2 has registers in each of its classes.
+/// Prints a table of the pass that spills values to shared memory, for each engine. The pass stops when no more words
+/// are live than regalloc2 has registers in each of its classes.
 fn shared(functions: &[(String, Function, Ssa)]) {
     println!("{:<44} {:>8} {:>8} {:>12} {:>12} {:>7}", "function", "insts", "values", "shared, ns", "ion, ns", "x ion");
     for registers in [62, 32] {

@@ -1,4 +1,4 @@
-//! Each analysis on functions of 10^3 to 10^6 instructions. Run with `cargo bench --bench analysis`.
+//! Measures each analysis on functions of 10^3 to 10^6 instructions. Run with `cargo bench --bench analysis`.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use nvptx_ra::function::{Function, VReg};
 
 mod support;
 
-/// Returns the registers of copies, which the coalescer requests.
+/// Marks the registers of copies. The coalescer requests live ranges for these registers only.
 fn copied(function: &Function) -> Vec<bool> {
     let mut wanted = vec![false; function.num_regs()];
     for (to, from) in function.insts().filter_map(|inst| function.as_copy(inst)) {

@@ -1,5 +1,5 @@
-//! The phases of a pass, each alone, on recorded kernels and on generated ones of up to 10^6 instructions. Run with
-//! `cargo bench --no-default-features --bench phases`.
+//! Measures each phase of a pass separately, on recorded kernels and on generated ones of up to 10^6 instructions. Run
+//! with `cargo bench --no-default-features --bench phases`.
 //!
 //! `recorded/` contains kernels of `examples/` at -O3 before LLVM's coalescer. `scripts/record-views.py` writes them.
 

@@ -7,7 +7,7 @@ use nvptx_ra::function::{
     Block, Effects, Function, FunctionBuilder, Opcode, OpcodeTable, Operand, RegClass, Role, VReg,
 };
 
-/// Returns a function of about `size` instructions, always the same for one size.
+/// Returns a function of about `size` instructions. The same size always gives the same function.
 pub(crate) fn kernel(size: usize) -> Function {
     let mut opcodes = OpcodeTable::new();
     let (op, copy) = (opcodes.intern("op", Role::Other), opcodes.intern("COPY", Role::Copy));
@@ -91,7 +91,7 @@ impl Shape {
         results[results.len() - 1]
     }
 
-    /// Adds straight code, a branch or a loop. The code continues in the block that is then current.
+    /// Adds straight code, a branch or a loop. Later code continues in the block that is current afterwards.
     fn region(&mut self, variables: &[VReg], depth: u32) {
         let seed = self.straight(variables);
         let kind = if depth < 4 { self.random(3) } else { 0 };

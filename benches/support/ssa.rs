@@ -21,7 +21,7 @@ struct Node {
     succs: Vec<Block>,
     preds: Vec<Block>,
     params: Vec<VReg>,
-    /// By successor.
+    /// Block arguments, by successor.
     args: Vec<Vec<VReg>>,
 }
 
@@ -30,15 +30,15 @@ struct Node {
 pub(crate) struct Ssa {
     nodes: Vec<Node>,
     ends: Vec<End>,
-    /// By instruction: its operands in `operands`.
+    /// Index of each instruction's first operand in `operands`.
     starts: Vec<usize>,
     operands: Vec<Operand>,
     num_values: usize,
 }
 
-/// Returns the class of a value. regalloc2 has three classes and no pairs of registers, so 64-bit values get their own
-/// class. The number of values, instructions and operands equals that of our problem, but a wide value occupies no
-/// narrow registers.
+/// Returns the class of a value. regalloc2 has three classes and no pairs of registers, so 64-bit values have a
+/// separate class. The numbers of values, instructions and operands equal those of our problem, but a wide value
+/// occupies no narrow registers.
 fn class(class: view::RegClass) -> RegClass {
     match class {
         view::RegClass::B1 => RegClass::Vector,
@@ -55,11 +55,11 @@ fn vreg(function: &Function, reg: view::VReg, value: ValueNumber) -> VReg {
 /// The definitions of values.
 #[derive(Default)]
 struct Values {
-    /// By instruction and operand.
+    /// The value that each operand of an instruction defines.
     defined: HashMap<(view::Inst, u32), VReg>,
-    /// At the entry.
+    /// Values that are undefined at the entry.
     undefined: Vec<VReg>,
-    /// By block: the registers whose values meet there.
+    /// Block parameters: by block, each register whose values meet there, and the new value.
     params: HashMap<view::Block, Vec<(view::VReg, VReg)>>,
 }
 
@@ -99,8 +99,9 @@ fn is_critical(function: &Function, cfg: &Cfg, block: view::Block, succ: view::B
     function.succs(block).len() > 1 && cfg.preds(succ).len() > 1
 }
 
-/// Numbers the blocks. regalloc2 infers loops from the block order, and its checker needs a block's predecessors first.
-/// The order is therefore reverse postorder, with a split edge's block directly after the block that it leaves.
+/// Numbers the blocks. regalloc2 infers loops from the block order, and its checker expects a block's predecessors
+/// before the block. The order is therefore reverse postorder. The block of a split edge directly follows the block
+/// that the edge leaves.
 fn numbers(function: &Function, cfg: &Cfg) -> HashMap<view::Block, Block> {
     let mut next = 0;
     let number = |&block: &view::Block| {
@@ -197,8 +198,9 @@ impl Ssa {
         self.ends.push(End::None);
     }
 
-    /// Makes the last instruction of a block its branch or return. Adds one if the last instruction writes. Also adds
-    /// one if it reads and the next block has parameters, because regalloc2 inserts its moves there.
+    /// Makes the last instruction of a block its branch or return. An instruction for this is added if the last one
+    /// writes. It is also added if the last one reads and the next block has parameters, because regalloc2 inserts
+    /// moves there.
     fn end_block(&mut self, first: usize, succs: &[view::Block], merges: bool) {
         let last = self.ends.len();
         let operands = if last > first { &self.operands[self.starts[last - 1]..] } else { &[] };

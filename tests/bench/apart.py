@@ -1,4 +1,5 @@
-"""Runs work in a process of its own, because the work may hang or crash. Its child processes end with it."""
+"""Runs work in a separate process, because the work may hang or crash. The child processes of this process end with
+it."""
 
 import os
 import signal
@@ -10,8 +11,7 @@ def run(work, limit):
     string on success.
 
     The process leads a process group, and the whole group is stopped. Otherwise, an assembler that a compiler
-    started would keep running. It would also keep the output open, and readers of the output would wait for its
-    end.
+    started would keep running and keep the output open. Readers of the output would then wait for its end.
     """
     child = os.fork()
     if child == 0:

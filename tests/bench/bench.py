@@ -8,7 +8,7 @@ Each --plugin-args adds a configuration of the plugin. Without this option, the 
 The plugin runs strict, with its checker and LLVM's machine verifier on. If any step fails on a module, the module
 is listed and left out of the sums. The jobs are a Ninja graph, so an interrupted run resumes. --graph-only writes
 the graph for another program that runs Ninja files. Results are also cached by content: a run with a new plugin
-assembles only the PTX that has changed.
+assembles only PTX that has changed.
 """
 
 import json
@@ -126,7 +126,7 @@ def run_ninja(path, jobs):
 
 
 def paragraphs(results):
-    """The whole report by paragraphs, each a list of lines."""
+    """The whole report. Each paragraph is a list of lines."""
     names = results.names
     with_cicc = CICC in names and results.modules[CICC]
     ours = [name for name in names if name not in (STOCK, CICC)]

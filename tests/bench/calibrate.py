@@ -7,11 +7,11 @@ FOLDER has one file MODULE.json for each module: the output of `nvptx-ra report 
 writes these files from a corpus. The results are those of the bench (`make bench ARGS="--settings own,one,32,64"`).
 The models are fitted to stock LLVM. Without results under register limits, the models of spills are not changed.
 Without results of the setting `one`, the register model of kernels with a minimum of blocks per SM is not changed.
---write NAME writes that model alone.
+--write NAME writes only the model of this name.
 
-The accuracy is measured on code lineages that were not used for the fit: each lineage is left out in turn, the
-model is fitted to all others, and then judged on the lineage left out. The models that are shipped are fitted to
-all lineages, in the same way. No kernel name is a feature.
+The accuracy is measured on code lineages that are not used for the fit: each lineage is left out in turn, the model
+is fitted to all others and then judged on this lineage. The models that are shipped are fitted in the same way, but
+to all lineages. No kernel name is a feature.
 """
 
 import json
@@ -28,74 +28,76 @@ import likely
 from occupancy import resident_warps
 from plan import ONE, OWN
 
-# One split into lineages for the fit and lineages for the judgement, in addition to leaving out each lineage in turn.
+# One more split, in addition to leaving out each lineage in turn: the models are fitted to these lineages and judged on
+# the others.
 FITTED_LINEAGES = ("fla", "ggml", "liger")
 STOCK = "stock"
 SPILL_LIMITS = (32, 64, 128)
 LEAST_SPILL = 8  # bytes; below this, no spills are forecast
-# Fewest registers of a kernel with a call, however few values it and its callees hold. ptxas 13.0.88 allocates at least
-# this number for each of the 826 kernels of the corpus with a call, and exactly this number for 239 of them.
+# Fewest registers of a kernel with a call, even if the kernel and its callees hold few values. ptxas 13.0.88 allocates
+# at least this number for each of the 826 kernels of the corpus with a call, and exactly this number for 239 of them.
 WITH_CALLS = 24
-# Fewest registers that a division or root of 64-bit floating-point numbers needs in addition to the words live there,
-# because it is a subroutine. With 0 to 40 words live across it, ptxas 13.0.88 adds 17 to 20 registers for div.rn.f64 of
-# two values on sm_90, and 18 where it takes more than 32 registers. With a constant, div.rn.f64 adds 14 to 20, and
-# sqrt.rn.f64 adds 15 to 18.
+# Fewest registers that a division or root of 64-bit floating-point numbers needs in addition to the words that are live
+# across it, because it is a subroutine. With 0 to 40 such words, ptxas 13.0.88 adds 17 to 20 registers for div.rn.f64
+# of two values on sm_90, and 18 if the division needs more than 32 registers. With a constant, div.rn.f64 adds 14 to
+# 20, and sqrt.rn.f64 adds 15 to 18.
 WITH_DOUBLE = 17
-# Fewest registers that a kernel needs in addition to the words live at a call of an external function: these words need
-# registers above those that the callee may overwrite. With 0 to 40 words live across it, ptxas 13.0.88 adds 19 to 48
-# registers for a call of an unknown function or of vprintf, on sm_80, sm_90 and sm_100. It never adds fewer than 19 in
-# the 141 kernels of the corpus with words live at such a call. For callees in the same module, ptxas knows their
-# registers: 10 more are enough for some.
+# Fewest registers that a call of an external function needs in addition to the words that are live across the call:
+# these words need registers above those that the callee may overwrite. With 0 to 40 such words, ptxas 13.0.88 adds 19
+# to 48 registers for a call of an unknown function or of vprintf, on sm_80, sm_90 and sm_100. In the 141 kernels of the
+# corpus with words live at such a call, ptxas never adds fewer than 19. ptxas knows the registers of callees in the
+# same module: some of these calls need only 10 more registers.
 WITH_EXTERNAL = 19
-# The same for a division of 64-bit integers. Where 31 to 60 words are live there, ptxas 13.0.88 adds 20 registers or
-# more in 134 of 135 kernels of 16 files, and 18 to 22 in three quarters of the kernels.
+# Fewest registers that a division of 64-bit integers needs in addition to the words that are live across it. With 31 to
+# 60 such words, ptxas 13.0.88 adds 20 registers or more in 134 of 135 kernels of 16 files, and 18 to 22 in three
+# quarters of the kernels.
 WITH_DIVISION = 20
-# Features that models of registers do not use. Calls are a matter of style: ggml's checks call functions, both in
-# kernels of a few instructions and in the largest kernels. The other features cover the needs of callees.
+# Features that models of registers do not use. Calls say little about registers: ggml's checks call functions, both in
+# kernels of a few instructions and in the largest kernels. The needs of callees are covered by other features.
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
-# Features for reports alone, and for the sums. The trees do not use these either.
+# Features that only reports and the sums use, not the trees.
 OF_REPORTS = ("inner_invariant_words", "invariant_words", "stack_words")
 # Features of lower bounds.
 OF_FLOORS = ("carried_words", "carried_all_words", "passed_words", "moved_words", "moved_uniform_words")
 OF_SUMS = ("early_words", "unrolled_words", "unrolling_words")
-# Base estimates that the trees correct, in registers: several counts of the values that occupy a register, and the
+# Base estimates in registers, which the trees correct: several counts of the values that occupy a register, and the
 # registers that ptxas adds. Trees alone do not extrapolate beyond the kernels of the fit, and they share the credit
 # among all features that grow with the code.
 #
 # Registers have two models. If a kernel declares a minimum of blocks per SM, ptxas has no reason to save registers and
-# issues loads early. If it does not, ptxas saves registers for more warps. Few lineages declare this minimum. The
-# second model is therefore fitted to all kernels, assembled with a minimum of one block (ONE).
+# issues loads early. Otherwise, ptxas saves registers for more warps. Few lineages declare this minimum. The model of
+# the kernels with the minimum is therefore fitted to all kernels, assembled with a minimum of one block (ONE).
 WITHOUT_BLOCKS, WITH_BLOCKS = "registers.model", "registers-with-blocks.model"
-# Whether a kernel spills, and its spilled bytes if it does. A single model of all kernels would describe spilling
-# kernels badly, because most kernels spill nothing.
+# Whether a kernel spills, and its spilled bytes if it does. A single model for both would describe spilling kernels
+# badly, because most kernels spill nothing.
 SPILLS, SPILL_SIZES = "spills.model", "spill-sizes.model"
 BASES = {
     WITHOUT_BLOCKS: (11, {"reordered_words": 0.5, "reordered_varying_words": 0.25, "unrolling_words": 0.35}),
     WITH_BLOCKS: (11, {"reordered_words": 0.5, "early_words": 0.4}),
     SPILL_SIZES: (16, {"reordered_words_over_budget": 6, "words_over_budget": 4}),
 }
-# Most registers by which a forecast may exceed an occupancy step and still be lowered to it. ptxas reorders
-# instructions to reach the step. It goes further if it knows the block size but not the minimum of blocks per SM.
+# If a forecast exceeds an occupancy step by at most this number of registers, it is lowered to the step. ptxas reorders
+# instructions to reach the step. It reorders more if it knows the block size but not the minimum of blocks per SM.
 STEP_REACH, STEP_REACH_WITH_SIZE = 1, 4
-# Varying words from which ptxas may trade registers for warps and spill nearly everything. This needs a known block
-# size, no minimum of blocks per SM, and a kernel that does not fit into all registers. Among the corpus kernels with at
-# least this many varying words in the code's order, and more words than all registers in the better order, ptxas does
-# this for 62 of 103.
+# Varying words from which ptxas may trade registers for warps and spill nearly everything. ptxas does so only with a
+# known block size, without a minimum of blocks per SM, and if the kernel does not fit into all registers. Among the
+# corpus kernels with at least this many varying words in the code's order, and more words than all registers in the
+# better order, 62 of 103 are compiled in this way.
 GIVES_UP = 550
-# Any other forecast is a multiple of this number within its occupancy step. Register pairs are aligned, and 62 to 95 %
-# of each lineage's kernels take an even number.
+# All other forecasts are multiples of this number within their occupancy step. Register pairs are aligned, and 62 to 95
+# % of each lineage's kernels take an even number.
 MULTIPLE = 2
-# The measure is the relative error, as a share of the registers that ptxas takes: 128 instead of 32 is 300 %, 32
-# instead of 128 is 75 %. A kernel that takes fewer registers than its base estimate therefore weighs more, by this
-# power of the ratio. The measure implies 1. The price is a larger error for large kernels: with 0.5, their error is 1.4
-# points lower, and that of the others by file is 4 points higher.
+# Accuracy is the relative error, as a share of the registers that ptxas takes: 128 instead of 32 is 300 %, 32 instead
+# of 128 is 75 %. A kernel that takes fewer registers than its base estimate therefore gets a larger weight: this power
+# of the ratio. The relative error implies the power 1. The price is a larger error for large kernels: with 0.5, their
+# error is 1.4 points lower, and the error by file of the other kernels is 4 points higher.
 LESS_THAN_BASE = 1
 # Number of fits, which differ only by their seed, and number of trees in each fit.
 SEEDS, STEPS = 2, 50
 # Most leaves of a tree.
 LEAVES = 24
-# Regularisation of a leaf, in files: its value is averaged with this many files of value 0. A leaf with few files stays
-# close to 0.
+# Regularisation of a leaf, in files: the leaf's value is averaged with the value 0 of this many files. A leaf with few
+# files therefore stays close to 0.
 FILES_OF_REGISTERS, FILES_OF_SPILLS = 5, 3
 META = {"module", "lineage", "setting", "registers", "stores", "loads_of_spills", "threads"}
 # Features that are compared with the register limit. The register limit enters the models of spills only in this way,
@@ -146,13 +148,13 @@ def make_reports(tool, folder, reports, cpu="sm_90"):
 
 
 def names_of(kernel):
-    """Returns the names that the bench may use for a kernel: the bench gives internal kernels external linkage."""
+    """Returns the names of a kernel that the bench may use: the bench gives internal kernels external linkage."""
     return (kernel, "_Z" + kernel[3:]) if kernel.startswith("_ZL") else (kernel,)
 
 
 def load(reports, results):
-    """Returns a row for each kernel and setting that both the reports and the results have. Held-out sources are left
-    out, because nothing is fitted to them."""
+    """Returns a row for each kernel and setting for which reports and results exist. Held-out sources are left out,
+    because nothing is fitted to them."""
     measured = defaultdict(dict)
     for path in results:
         result = json.loads(path.read_text(encoding="utf8"))
@@ -218,8 +220,8 @@ def sum_of(row, model):
 
 
 def taken(wanted, threads=0, any_blocks=False):
-    """Returns the expected registers of a kernel that wants `wanted`: an occupancy step within reach, or else the
-    nearest multiple in the same step. `threads` is the block size, 0 if unknown."""
+    """Returns the expected registers of a kernel that needs `wanted` registers: an occupancy step within reach, or
+    else the nearest multiple in the same step. `threads` is the block size, 0 if unknown."""
     reach = STEP_REACH_WITH_SIZE if any_blocks else STEP_REACH
     warps = lambda registers: resident_warps(registers, "sm_90", threads)  # noqa: E731
     nearest, multiple = math.floor(wanted + 0.5), MULTIPLE * math.floor(wanted / MULTIPLE + 0.5)
@@ -236,14 +238,15 @@ def gives_up(row):
 
 
 def for_warps(threads):
-    """Returns the most registers at which an SM holds its greatest number of warps, in blocks of `threads` threads."""
+    """Returns the most registers at which an SM still holds its greatest number of warps, in blocks of `threads`
+    threads."""
     most = resident_warps(1, "sm_90", threads)
     return max(n for n in range(1, judge.MOST_REGISTERS + 1) if resident_warps(n, "sm_90", threads) == most)
 
 
 def fit(rows, names, target, objective, steps, rate, files, growing=(), seeds=(0, 1), weight=lambda row: 1):
-    """Returns boosted trees: the mean of one fit of `steps` trees for each seed. A tree is a value, or a nested
-    (feature, threshold, less, more). The prediction never falls if one of the `growing` features grows."""
+    """Returns boosted trees: the mean over the seeds, with a fit of `steps` trees for each seed. A tree is a value, or
+    a nested (feature, threshold, less, more). The prediction never falls if one of the `growing` features grows."""
     import lightgbm
     import numpy as np
 
@@ -282,7 +285,7 @@ def fit(rows, names, target, objective, steps, rate, files, growing=(), seeds=(0
 def nested(node, names, scale):
     if "leaf_value" in node:
         return round(node["leaf_value"] * scale, 6)
-    # Features are integers: "at most 3" is "less than 3.5".
+    # Features are integers, so "at most 3" is written as "less than 3.5".
     than = math.floor(node["threshold"]) + 0.5
     children = [nested(node[side], names, scale) for side in ("left_child", "right_child")]
     return (names[node["split_feature"]], than, *children)
@@ -306,7 +309,7 @@ def shown(tree):
 
 
 def fit_registers(rows):
-    """Returns the trees of each model by its name, and a function that computes a forecast from them."""
+    """Returns the trees by the name of their model, and a function that computes a forecast from them."""
     trees = {}
     for name in (WITHOUT_BLOCKS, WITH_BLOCKS):
         chosen = [row for row in rows if model_of(row) == name]
@@ -324,7 +327,7 @@ def fit_registers(rows):
 def fit_model(rows):
     """Returns the trees of one register model."""
     names = [name for name in features_of(rows) if not name.endswith(OVER_LIMIT) and name not in OF_CALLS]
-    # Two groups of kernels do not show the registers that they need: kernels at the minimum of a call, and kernels that
+    # The registers of two groups of kernels do not show the need: kernels at the minimum of a call, and kernels that
     # trade registers for warps.
     hides_needs = lambda row: gives_up(row) or (does_call(row) and row["registers"] <= WITH_CALLS)  # noqa: E731
     shown_needs = [row for row in rows if not hides_needs(row)]
@@ -340,7 +343,7 @@ def least(row):
     # floating-point numbers does not divide them.
     divides = row["words_at_double"] > 0 and row["doubles"] > 0
     only_external = row["external_calls"] > 0 and not row["internal_calls"]
-    # If the words do not fit, ptxas spills, and this floor does not hold.
+    # If the words do not fit, ptxas spills, and this lower bound does not hold.
     can_hold = row["words_at_division"] + WITH_DIVISION <= judge.MOST_REGISTERS
     floors = (
         (does_call(row), 0, WITH_CALLS),
@@ -356,7 +359,7 @@ def does_call(row):
 
 
 def fit_spills(rows):
-    """Returns the trees, and a function that reports whether a kernel spills."""
+    """Returns the trees, and a function that tells whether a kernel spills."""
     total = lambda row: math.log1p(judge.spilled(row))  # noqa: E731
     trees = fit(rows, of_spills(rows), total, "l2", steps=40, rate=0.25, files=FILES_OF_SPILLS, growing=OVER)
     return trees, lambda row: math.expm1(predict(trees, row)) >= LEAST_SPILL
@@ -374,7 +377,7 @@ def fit_sizes(rows):
 
 
 def of_spills(rows):
-    """Returns the features of the models of spills. Words count by how far they exceed the register limit."""
+    """Returns the features of the models of spills. Words count only as far as they exceed the register limit."""
     return [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
 
 
@@ -383,7 +386,7 @@ def features_of(rows):
 
 
 def left_out(rows, judged, fit_some):
-    """Returns the prediction for each judged row, by a fit to all other lineages of `rows`."""
+    """Returns the prediction for each judged row, from a fit to all lineages of `rows` except the row's own."""
     fits = {
         lineage: fit_some([row for row in rows if row["lineage"] != lineage])[1]
         for lineage in sorted({row["lineage"] for row in judged})
@@ -392,8 +395,8 @@ def left_out(rows, judged, fit_some):
 
 
 def judge_registers(rows):
-    """Returns the lines of the tables and the ranges of their forecasts, by the tables' names. Kernels are judged at
-    their own bounds."""
+    """Returns the lines of the tables and the ranges of their forecasts, each by the table's name. Kernels are judged
+    at their own bounds."""
     own, by_division = ([row for row in some if row["setting"] == OWN] for some in (rows, divided(rows)[1]))
     pairs = list(zip(own, left_out(rows, own, fit_registers), strict=True))
     forecast = fit_registers(divided(rows)[0])[1]

@@ -1,6 +1,6 @@
 """Reads the call graph of a callgrind profile.
 
-Debian's libLLVM keeps only its exported symbols. Callgrind identifies every other function by its address, so the
+Debian's libLLVM keeps only its exported symbols. Callgrind identifies other functions by their addresses, so the
 graph is complete. A function without a name is recognised by the functions that it calls.
 """
 
@@ -13,14 +13,14 @@ NAMED = re.compile(r"^(c?fn|c?ob)=\((\d+)\)(?: (.*))?$")
 
 @dataclass
 class Profile:
-    """A call graph. A function is (object's file name, function's name)."""
+    """A call graph. A function is a pair (name of the object file, name of the function)."""
 
     total: int = 0
     calls: dict = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))  # caller → callee → instructions
 
     def callees(self, name):
-        """Returns every callee of the functions with this name, with the instructions executed in it and in its own
-        callees."""
+        """Returns the callees of all functions with this name, each with the instructions executed in the callee and
+        in its own callees."""
         found = defaultdict(int)
         for caller, callees in self.calls.items():
             if caller[1] == name:
@@ -29,8 +29,8 @@ class Profile:
         return found
 
     def cost_of(self, prefixes):
-        """Returns the instructions in functions whose names begin with a prefix, callees included, counted at calls
-        from other functions."""
+        """Returns the instructions in functions whose names begin with a prefix, including callees. Only calls from
+        other functions count."""
         edges = (
             (caller, callee, cost) for caller, of_caller in self.calls.items() for callee, cost in of_caller.items()
         )
@@ -41,7 +41,7 @@ class Profile:
         )
 
     def reaches(self, start, name):
-        """Whether a function calls one with this name, directly or through functions without a name."""
+        """Whether a function calls a function with this name, directly or through functions without a name."""
         todo, seen = [start], {start}
         while todo:
             for callee in self.calls.get(todo.pop(), ()):

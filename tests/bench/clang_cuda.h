@@ -9,7 +9,7 @@
 
 using std::isfinite;
 
-// nvcc also declares these for the host, although they run only on the device.
+// nvcc also declares these functions for the host, although they run only on the device.
 __host__ inline void __trap() {}
 
 #define HOST_MIN_MAX(A, B, RESULT) \
@@ -27,7 +27,7 @@ HOST_MIN_MAX(float, float, float)
 HOST_MIN_MAX(double, double, double)
 #undef HOST_MIN_MAX
 
-// Stores with a cache hint. The hint changes neither registers nor copies, except that a vector must stay one store.
+// Stores with a cache hint. The hint changes neither registers nor copies, but a vector must stay a single store.
 template <typename T> static inline __device__ void __stcg(T *to, T value) { *to = value; }
 template <typename T> static inline __device__ void __stcs(T *to, T value) { __builtin_nontemporal_store(value, to); }
 static inline __device__ void __stcs(float4 *to, float4 value) { *to = value; }

@@ -7,7 +7,7 @@ TOOL = os.environ.get("NVPTX_RA", "target/release/nvptx-ra")
 
 
 def parser_of(text):
-    """Returns a parser whose --help prints a program's text as written."""
+    """Returns a parser whose --help prints the program's text without wrapping it."""
     return argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 

@@ -1,4 +1,4 @@
-"""The modules to compare on: a folder of bitcode and textual IR, and the list of their sources."""
+"""The modules of a comparison: a folder of bitcode and textual IR, and the list of their sources."""
 
 import fnmatch
 import random
@@ -14,13 +14,14 @@ UNOPTIMISED = "-unoptimised"  # suffix of a folder's name
 
 
 def folder_of(arch, is_unoptimised=False):
-    """Returns the folder of a processor's modules, because clang compiles for one processor at a time. CUDA modules as
-    emitted by clang's front end have a folder of their own."""
+    """Returns the folder of the modules for a processor: clang compiles for one processor at a time. CUDA modules from
+    clang's front end, before optimisation, have a separate folder."""
     return FOLDER / (arch + UNOPTIMISED * is_unoptimised)
 
 
 def unoptimised(path):
-    """Returns the path of a CUDA module as emitted by clang's front end, or an empty string if it does not exist."""
+    """Returns the path of a CUDA module from clang's front end, before optimisation; an empty string if it does not
+    exist."""
     path = Path(path)
     found = path.parent.with_name(path.parent.name + UNOPTIMISED) / path.name
     return str(found) if path.suffix == ".bc" and found.exists() else ""
@@ -61,5 +62,5 @@ def sources():
 
 
 def drawn(values, count, seed):
-    """Returns `count` of the values, or all, sorted. The choice depends only on the seed and the values."""
+    """Returns `count` of the values, or all of them, sorted. The choice depends only on the seed and the values."""
     return sorted(random.Random(seed).sample(values, min(count, len(values))))

@@ -6,14 +6,14 @@
 The coalescer is compared with LiveIntervals and RegisterCoalescer. --pass=cssa compares conventional SSA with
 LiveVariables and PHI elimination. --pass=forecast compares the forecast with whole llc, because LLVM has no
 comparable pass. --pass=regalloc compares spilling to shared memory with whole llc, and --pass=regalloc-off does the
-same with the pass not enabled. The last two need kernels with many live words, for example
+same without enabling the pass. The last two need kernels with many live words, for example
 candle__mmq_gguf_mmq_instance_q8_0.
 
-Instructions are counted by callgrind: everything below each pass's entry. For our passes, this includes flattening,
-the core and applying the edits; the checker is off. If the forecast directly follows the coalescer, it reuses the
-coalescer's view, flattens nothing, and does most of its work within the coalescer's time, which -time-passes does
-not separate. Times are those of -time-passes. The cost of whole llc with and without the plugin includes two
-effects: analyses that run only for the plugin, and the work that LLVM's passes save.
+Callgrind counts all instructions that are executed inside each pass. For our passes, this includes flattening, the
+core and applying the edits; the checker is off. If the forecast directly follows the coalescer, it reuses the
+coalescer's view and flattens nothing. It then does most of its work within the coalescer's time, which -time-passes
+does not separate. Times are those of -time-passes. The difference between whole llc with and without the plugin has
+two parts: analyses that run only for the plugin, and the work that LLVM's passes save.
 """
 
 import os
@@ -45,8 +45,8 @@ ENTRY = "llvm::MachineFunctionPass::runOnFunction(llvm::Function&)"
 
 @dataclass(frozen=True)
 class Subject:
-    """A pass of this project and the comparable passes of LLVM. `theirs` maps a column to the title in -time-passes
-    and to a function that identifies the pass: the pass calls it or is it, and no other pass calls it."""
+    """A pass of this project and the comparable passes of LLVM. `theirs` maps a column to a pass of LLVM: its title in
+    -time-passes, and a function that no other pass calls. The function is the pass itself or is called by the pass."""
 
     title: str
     functions: tuple
@@ -108,7 +108,8 @@ def parse_arguments():
 
 
 def command_for(found, module, plugin_args):
-    """Returns llc's command line: stock if plugin_args is None. Renaming is off, as it is not part of coalescing."""
+    """Returns llc's command line: stock if plugin_args is None. Renaming is off, because it is not part of
+    coalescing."""
     command = [found.llc]
     if plugin_args is not None:
         command += [f"-load-pass-plugin={found.plugin}", "-nvptx-ra-rename=off", *shlex.split(plugin_args)]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of examples/ with clang, stock and with nvptx-ra, and prints both side by side.
+"""Compiles every kernel of examples/ with clang, stock and with nvptx-ra, and prints both results side by side.
 
-The first table shows the machine code of the tuned kernels. The second table shows the changes in PTX by a single
-compilation with the plugin.
+The first table shows the machine code of the tuned kernels. The second table shows how a single compilation with
+the plugin changes the PTX.
 """
 
 import os
@@ -62,13 +62,13 @@ def tune(source):
 
 
 def figures(tuned):
-    """Returns the numbers of TUNED."""
+    """Returns the numbers of a tuned kernel, in the order of TUNED."""
     spilled = tuned["spill_store_bytes"] + tuned["spill_load_bytes"]
     return [spilled, tuned["warps"], tuned["registers"], tuned["sass_instructions"]]
 
 
 def shortened(choice):
-    """Shortens the description of a choice to the first of the registers that it lists."""
+    """Shortens the description of a choice: of a list of registers, only the first one stays."""
 
     def first(named):
         registers = named[2].split("+")
@@ -93,7 +93,7 @@ def tuned_rows(kernels):
 
 
 def measure(source, found, plugin):
-    """Compiles and assembles one file. Returns the numbers of COMPILED."""
+    """Compiles and assembles one file. Returns its numbers, in the order of COMPILED."""
     options = [f"-fpass-plugin={plugin}", "-mllvm", "-nvptx-ra-strict", "-mllvm", "-nvptx-ra-verify"] if plugin else []
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.ptx")

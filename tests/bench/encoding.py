@@ -6,10 +6,10 @@
     encoding.py unknown 90 CUBIN...                          an example of each operation and mnemonic, with its bits
     encoding.py golden 90=DIRECTORY 80=DIRECTORY...          writes tests/golden/sass/instructions.txt from cubins
 
-nvdisasm takes raw code (`-b SM90`), thousands of instructions at a time. It lists no instruction if it refuses one
-of them. The refused words are replaced by NOP until nvdisasm accepts the code. For a new processor, run `golden`
-with its cubins in addition to the others. The test of the file then lists the operations that src/sass/decode does
-not know, and `flips` and `values` show their meaning.
+nvdisasm takes raw code (`-b SM90`), thousands of instructions at a time. If it refuses one instruction, it lists
+none of them. The refused words are replaced by NOP until nvdisasm accepts the code. For a new processor, run
+`golden` with its cubins in addition to the others. The test of the file then lists the operations that
+src/sass/decode does not know, and `flips` and `values` show their meaning.
 """
 
 import itertools
@@ -95,7 +95,7 @@ def values(processor, word, fields):
 
 
 def instructions(cubin):
-    """Yields (bits, text) of a cubin's instructions."""
+    """Yields (bits, text) of each instruction of a cubin."""
     command = [NVDISASM, "-c", "-hex", cubin]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     for line, following in itertools.pairwise(lines):
@@ -122,7 +122,7 @@ def examples(cubins, known):
 
 
 def golden(directories):
-    """Writes the golden file. For the second processor on, instructions that the first processor has are left out."""
+    """Writes the golden file. Instructions that the first processor has are left out for all further processors."""
     lines = [
         "# Instructions as ptxas made them and nvdisasm prints them (encoding.py golden): by processor, one of each",
         "# operation and mnemonic; of the second processor on, those that the first one does not have. The n-th one of a",

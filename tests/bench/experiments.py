@@ -5,8 +5,8 @@ code.
     experiments.py [options] [ROW-GLOB ...]
 
 Each row is a file of kernels (src/fuzzing/experiments). `nvptx-ra compare` runs the PTX and the machine code on the
-same launches, with infinities, NaN and the limits of integers. All bits must agree. If PTX only bounds the results
-of a row, a tolerance applies. Each row is first compared with itself as PTX.
+same launches, with infinities, NaN and the limits of integers. All bits must agree. If PTX defines the results of a
+row only within bounds, a tolerance applies. Each row is first compared with itself as PTX.
 
 The table counts the kernels that are equal, different, or not comparable, by release and processor. --reached lists
 the mnemonics in the machine code with the rows that reach them. With --corpus, a folder of nvdisasm's listings, it
@@ -61,7 +61,7 @@ def parse_arguments():
 
 @dataclass
 class Case:
-    """A row, assembled by one release for one processor. Without a release, the PTX itself."""
+    """A row, assembled by one release for one processor. Without a release, the case is the PTX itself."""
 
     row: dict
     release: str
@@ -76,7 +76,7 @@ class Case:
 
 
 def reason_of(kernel):
-    """Returns the reason of the first launch that is not equal."""
+    """Returns the reason for the first launch with another verdict than equal."""
     for launch in kernel["launches"]:
         if launch["verdict"] == "different":
             return launch.get("difference") or launch.get("reason") or json.dumps(launch.get("stores"))

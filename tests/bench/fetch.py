@@ -4,9 +4,9 @@
     fetch.py [--arch sm_90] [--unoptimised] [SOURCE …]
 
 The output folder is target/corpus/ARCH. It gets one .bc module per .cu file from clang, NVIDIA's PTX of the same
-file in cicc/, and one .ll module per Triton kernel. Existing files are not compiled again. Files that a compiler
-rejects are listed at the end with the first error; they are few and do not count as a failure. Held-out sources are
-fetched only by name. With --unoptimised, only the .bc modules are made, as emitted by clang's front end, in
+file in cicc/, and one .ll module per Triton kernel. Existing files are not compiled again. The few files that a
+compiler rejects are listed at the end with the first error, and do not count as a failure. Held-out sources are
+fetched only by name. With --unoptimised, only .bc modules from clang's front end, before optimisation, are made, in
 target/corpus/ARCH-unoptimised.
 """
 
@@ -52,7 +52,7 @@ def nvcc_command(file, output, flags, arch, cuda):
 
 
 def jobs_of(source, folder, modules, headers):
-    """Yields (file, module's path, flags) for every CUDA file of a source."""
+    """Yields (file, path of its module, flags) for every CUDA file of a source."""
     folder = folder / source["folder"]
     flags = include_flags(source, folder, headers)
     files = {file for pattern in source.get("files", ["**/*.cu"]) for file in folder.glob(pattern)}

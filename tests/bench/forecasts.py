@@ -1,7 +1,7 @@
-"""The forecast compared with the registers and spills that ptxas chooses for stock's PTX, by source.
+"""Compares the forecast with the registers and spills that ptxas chooses for stock's PTX, by source.
 
-A naive forecast is shown next to it: the most declared words that are live at once are the registers. Spills are
-forecast if this number exceeds the register limit.
+A naive forecast is shown next to it: the registers are the maximum of declared words that are live at once. The
+naive forecast expects spills if this number exceeds the register limit.
 """
 
 import judge
@@ -12,8 +12,8 @@ from plan import STOCK
 
 
 def rows_of(results, setting):
-    """Returns a row for judge for each kernel in both the measurements and the forecasts. The measurement is in the
-    row itself, the forecast in `said`."""
+    """Returns a row in the format of judge.py for each kernel that has a measurement and a forecast. The measurement
+    is in the row itself, the forecast in `said`."""
     measured = results.kernels[setting].get(STOCK, {})
     rows = []
     for key, said in sorted(results.forecasts[setting].items()):
@@ -35,8 +35,8 @@ def rows_of(results, setting):
 
 
 def groups(rows):
-    """Returns (label, rows) of each source, of the kernels on either side of judge.LARGE, and of all kernels, without
-    empty groups."""
+    """Returns (label, rows) for each source, for the kernels below judge.LARGE, for the others, and for all kernels,
+    without empty groups."""
     found = [
         (source, [row for row in rows if source_of(row["module"]) == source])
         for source in sorted({source_of(row["module"]) for row in rows})

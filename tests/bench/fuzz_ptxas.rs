@@ -1,4 +1,4 @@
-//! Generates random PTX programs and compares them, on the CPU, with the machine code that ptxas makes of them.
+//! Generates random PTX programs. Runs them on the CPU and compares the results with those of ptxas's machine code.
 //!
 //!     fuzz_ptxas run --ptxas PATH... [--options "-O1"...] [--seed N] [--seconds N] [--kernels N] [--jobs N] [--known]
 //!                    [--folder FOLDER]
@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Options that are drawn if none are given. Most programs are optimised.
+/// Options that are drawn if none are given. Most of them optimise.
 const OPTIONS: [&str; 8] = ["-O3", "-O3", "-O3", "-O3", "-O3", "-O2", "-O1", "-O3 -maxrregcount=32"];
 const USAGE: &str = "fuzz_ptxas run|print|file ...; the head of tests/bench/fuzz_ptxas.rs says what follows";
 
@@ -123,7 +123,7 @@ enum Assembled {
     Code(Box<Machine>),
     /// ptxas rejects the PTX, with this message.
     Refused(String),
-    /// ptxas ended without an answer.
+    /// ptxas ended without a result.
     Crashed(String),
     /// The machine code cannot be decoded.
     Unread(String),
@@ -153,7 +153,7 @@ impl Assembly {
         }
         let bytes = fs::read(&self.cubin)?;
         let Some(cubin) = Cubin::read(&bytes) else { return Ok(Assembled::Unread("it is no cubin".into())) };
-        // The decoder's tables do not know every instruction.
+        // Needed for instructions that our decoder's tables do not know.
         let disassembler = self.ptxas.with_file_name("nvdisasm");
         let disassemble = || match Command::new(&disassembler).arg("-c").arg(&self.cubin).output() {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -191,7 +191,7 @@ impl Totals {
         other.reasons.iter().for_each(|(reason, &by)| *self.reasons.entry(reason.clone()).or_default() += by);
     }
 
-    /// Counts a reason without its position, by the kind of program.
+    /// Counts a reason, without its position, for the kind of program.
     fn reason(&mut self, program: usize, reason: &str) {
         let which = ["PTX", "machine code"][program.min(1)];
         let plain = reason.split(" (").next().unwrap_or_default();
@@ -343,7 +343,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let mut seed = next + job;
         let mut batch = started(arguments, seed, scratch.path())?;
         loop {
-            // The next program is assembled while this program runs.
+            // ptxas assembles the next program while this program runs on the CPU.
             let is_over = begun.elapsed() >= Duration::from_secs(arguments.seconds);
             seed += jobs;
             let following = if is_over { None } else { Some(started(arguments, seed, scratch.path())?) };
@@ -351,7 +351,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             said.iter().for_each(|line| println!("{line}"));
             progress.totals.add(&totals);
-            // Other jobs may be at lower seeds. Their programs are run again rather than skipped.
+            // Other jobs may still work on lower seeds. These seeds therefore run again in the next run, and are not
+            // skipped.
             progress.next = progress.next.max((seed - jobs).saturating_sub(jobs - 1) + 1).max(next);
             if progress.told.elapsed() >= Duration::from_secs(60) || is_over {
                 progress.told = Instant::now();

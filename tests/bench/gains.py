@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
-"""Counts the kernels that each value of an axis improved in searches, in the best order for a search to try the
-values.
+"""Counts the kernels that each value of an axis improved in searches. Lists the values in the best order for a search.
 
     gains.py [--ir RESULTS …] [--ptx RESULTS …] -o TABLE
 
 RESULTS has one JSON object per line, as `nvptx-ra tune --json` prints it or tuning.py stores it. More runs give a
 better table. The table has a line for each value: the kind of kernel, the value, the number of kernels that it
-improved, and the amount. The order is a greedy cover: each value improves the most kernels given the values before
-it; ties are broken by bytes, or warps. A kernel improves if its best variant that uses only the values so far is
-better than before.
+improved, and the amount. The order is a greedy cover: each value is the one that improves the most kernels in
+addition to the values before it; the bytes, or the warps, decide ties. A kernel improves if its best variant that
+uses only the values so far is better than its best variant before.
 """
 
 import argparse
 import json
 from pathlib import Path
 
-# Most variants of spilling kernels have it, so it is not a candidate.
+# Most variants of spilling kernels have this value, so it is not a candidate.
 ALWAYS = {"add-passes=assembly-effects"}
 SPILLS, WARPS = "spills", "warps"
 MOST_WARPS = 64
@@ -27,8 +26,8 @@ EARLIER = {"add": "add-passes", "skip": "skip-passes"}  # as results of before h
 
 
 def values(choice):
-    """Returns the values of a choice that differ from the defaults. All seeds count as one value, and so do all limits
-    and all options of spilling."""
+    """Returns the values of a choice that differ from the defaults. All seeds count as a single value. So do all
+    limits, and all options of spilling."""
     found = set()
     for option in choice.split(";"):
         name, _, value = option.partition("=")
@@ -62,8 +61,8 @@ def worth(figures, kind):
 
 
 def kernels_of(paths, kind):
-    """Yields, for each kernel of a kind, the worth of stock, and (values, worth) of the variants that are no worse
-    than stock."""
+    """Yields, for each kernel of a kind, stock's figure, and (values, figure) of each variant that is no worse than
+    stock."""
     for path in paths:
         for line in Path(path).read_text(encoding="utf8").splitlines():
             for kernel in json.loads(line)["kernels"]:
@@ -90,7 +89,7 @@ def cover(kernels):
         for value in candidates:
             more = [best(kernel, allowed | {value}) - before for kernel, before in zip(kernels, now, strict=True)]
             gains.append((sum(gain > 0 for gain in more), sum(more), value))
-        # Ties go to the first by name, so that the table is reproducible.
+        # The first value by name wins ties, so that the table is reproducible.
         count, amount, value = max(gains, key=lambda gain: gain[:2])
         if not count:
             break

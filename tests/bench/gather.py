@@ -14,7 +14,8 @@ TOO_FEW_REGISTERS = ("(C7600)", "(C7602)")  # codes of ptxas's errors if an inst
 
 @dataclass
 class Results:
-    """All results of a run. Keys are (module, kernel); kernels that nvcc and clang name differently share a key."""
+    """All results of a run. Keys are (module, kernel). Kernels to which nvcc and clang give different names share a
+    key."""
 
     plan: object
     modules: dict = field(default_factory=dict)  # compiler: {module: {"seconds", "bytes", "pass_ns", …, counts}}
@@ -23,7 +24,7 @@ class Results:
     ptxas: dict = field(default_factory=dict)  # setting: {compiler: {module: {"seconds", …}}}
     forecasts: dict = field(default_factory=dict)  # setting: {key: the forecast}
     failures: list = field(default_factory=list)  # (module, compiler, setting, reason)
-    # setting: modules with an instruction that needs more registers than the limit, in stock's PTX too
+    # For each setting, the modules with an instruction that needs more registers than the limit, in stock's PTX too.
     too_tight: dict = field(default_factory=dict)
 
     @property
@@ -41,8 +42,8 @@ class Results:
 
 
 def kernel_key(module, name):
-    """Returns a kernel's key. nvcc leaves out the L that marks a static function in a mangled name, and marks it with
-    the file's hash."""
+    """Returns a kernel's key. In a mangled name, nvcc leaves out the L that marks a static function, and adds a hash
+    of the file."""
     return module, re.sub(r"^_ZL?(?=\d)", "_Z", name)
 
 
@@ -79,7 +80,7 @@ def gather(plan):
 
 def set_apart_too_tight(results):
     """Moves some failures to `too_tight`. A tensor instruction may need more registers than a limit allows. This
-    counts as a failure only if stock's PTX fits."""
+    counts as a failure only if stock's PTX meets the limit."""
     tight = {(module, setting) for module, name, setting, why in results.failures if name == STOCK and is_tight(why)}
     results.failures = [f for f in results.failures if not ((f[0], f[2]) in tight and is_tight(f[3]))]
     for module, setting in sorted(tight):

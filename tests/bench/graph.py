@@ -31,7 +31,8 @@ def edge(outputs, inputs, command, what):
 
 
 def lines(plan):
-    """Yields the graph. Large modules come first, so that no core waits for one of them at the end."""
+    """Yields the graph. Large modules come first, so that at the end of a run no core has to wait for a large
+    module."""
     program = quote(HERE / "job.py")
     yield "ninja_required_version = 1.8"
     yield f"builddir = {escape(plan.folder)}"

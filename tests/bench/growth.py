@@ -4,8 +4,8 @@
 
     growth.py [--pass NAME] [--tool target/release/nvptx-ra] [--largest 1000000] [--plot docs/growth.svg]
 
-Generates functions in the text form and times `nvptx-ra replay` on them; parsing and checking are not counted. It
-fits c·n·log n to each series and reports the deviation of the worst point from the fit. --plot needs matplotlib.
+Generates functions in the text form and times `nvptx-ra replay` on them; parsing and checking are not counted. Fits
+c·n·log n to each series and reports how far the worst point deviates from the fit. --plot needs matplotlib.
 """
 
 import math
@@ -18,7 +18,7 @@ import command_line
 
 HEADER = 'mfv 1\nfunction "k"\nopcode ADD\nopcode COPY copy\nopcode LOAD\nopcode STORE\nopcode GOTO\n'
 COALESCER, REGALLOC = "nvptx-copy-coalescer", "nvptx-regalloc"
-# At most 62 of a phase's 140 words may be live, so that two fifths are spilled.
+# At most 62 of a phase's 140 words may be live, so two fifths of them are spilled.
 OPTIONS = {COALESCER: (), REGALLOC: ("regalloc=64", "regalloc-slack=0")}
 
 
@@ -56,7 +56,8 @@ def diamonds(n):
 
 
 def one_web(n):
-    """Yields one register with a copy from each of n blocks: all of them are candidates for one register."""
+    """Yields a function in which one register is copied to in each of n blocks. All sources of the copies are
+    candidates for this register."""
     yield HEADER + registers(n + 1)
     yield "bb0: frequency 1.0 depth 0 -> " + " ".join(f"bb{i + 1}" for i in range(n)) + "\n"
     for i in range(n):
@@ -69,8 +70,8 @@ KEPT, WORKING = 60, 40  # words of a phase: live throughout it, and used in its 
 
 
 def phases(n):
-    """Yields one block of n instructions in phases: each phase loads words, computes with others, and stores the
-    first."""
+    """Yields one block of n instructions in phases. Each phase loads words, computes with other words, and then stores
+    the loaded words."""
     count = max(1, n // (2 * KEPT + 2 * WORKING))
     size = KEPT + 2 * WORKING
     yield HEADER.replace('"k"\n', '"k"\nkernel maxntid 128\n') + registers(count * size)

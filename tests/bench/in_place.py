@@ -60,7 +60,7 @@ def parse_arguments():
 
 
 def assembled(command, path, cpu, programs, timeout, **environment):
-    """Runs ptxas or the ptxas wrapper, verbose."""
+    """Runs ptxas or the ptxas wrapper with -v."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "out.cubin")
         variables = [f"{name}={value}" for name, value in environment.items()]
@@ -107,8 +107,8 @@ def bytes_of(kernel):
 
 
 def figures(kernel, cpu, threads, text):
-    """Returns the three figures that may not get worse; less is better. If the PTX notes dynamic shared memory, it
-    bounds the warps, too."""
+    """Returns the three figures that may not get worse; less is better. Dynamic shared memory that the PTX notes also
+    limits the warps."""
     warps = occupancy.resident_warps(kernel["registers"], cpu, threads)
     noted = NOTE.search(text)
     if noted and threads:

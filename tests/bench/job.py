@@ -5,8 +5,8 @@
     job.py PLAN assemble COMPILER MODULE SETTING
     job.py PLAN forecast MODULE SETTING
 
-Writes the job's output files, as listed in the plan. An error with a kernel is stored in the result, and the job
-succeeds. The rest of the graph continues, and the summary lists the failures.
+Writes the job's output files, as listed in the plan. If a kernel fails, the error is stored in the result and the
+job succeeds. The rest of the graph continues, and the summary lists the failures.
 """
 
 import gzip
@@ -20,7 +20,7 @@ import plan
 
 
 def write(path, data):
-    """Writes a file completely or not at all."""
+    """Writes a file, which appears completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(data)

@@ -1,7 +1,7 @@
 """Accuracy of a forecast: registers, occupancy step, and whether a kernel spills; as a plain mean and by file.
 
 A row is a kernel at a setting, as made by load() of calibrate.py; a forecast is a number for each row. The mean by
-file is the mean of the files' means, so that instances of a few templates do not dominate.
+file is the mean of the files' means, so that files with many instances of a few templates do not dominate.
 """
 
 import math
@@ -17,7 +17,7 @@ MOST_REGISTERS = 255
 
 
 def step(row, registers):
-    """Returns the warps that an SM holds, as bounded by registers alone."""
+    """Returns the warps that an SM holds, as limited by registers alone."""
     return resident_warps(max(1, min(MOST_REGISTERS, round(registers))), row.get("cpu", "sm_90"))
 
 
@@ -30,8 +30,8 @@ def means(of_rows):
 
 
 def scores(rows, forecasts):
-    """Returns the error, the share within 4 registers, and the share of right occupancy steps, in per cent; each plain
-    and by file."""
+    """Returns the error, the share within 4 registers, and the share of right occupancy steps, in per cent, each as a
+    plain mean and by file."""
     pairs = [(row, min(forecast, row["budget"])) for row, forecast in zip(rows, forecasts, strict=True)]
     errors = means([(row, 100 * abs(said - row["registers"]) / row["registers"]) for row, said in pairs])
     near = means([(row, 100.0 * (abs(said - row["registers"]) <= 4)) for row, said in pairs])
@@ -74,8 +74,8 @@ def does_spill(row):
 
 
 def counts_of_spills(rows, expected):
-    """Returns four values: how many kernels spill, how many are forecast to spill, how many of the forecast ones do,
-    and the F1 score as text."""
+    """Returns four values: the number of kernels that spill, the number that are forecast to spill, the number of
+    these that do spill, and the F1 score as text."""
     real = sum(map(does_spill, rows))
     said = sum(expected)
     found = sum(does_spill(row) for row, is_expected in zip(rows, expected, strict=True) if is_expected)
@@ -97,9 +97,9 @@ def by_lineage(rows, values):
 
 
 def of_sizes(pairs):
-    """Returns the accuracy of forecasts of spilled bytes as a line, for (row, forecast) pairs of kernels that spill.
-    It has the geometric mean of the factor between forecast and measurement, plain and by file, the median of
-    forecast to measurement, and the share within a factor of two."""
+    """Returns a line on the accuracy of forecasts of spilled bytes, from (row, forecast) pairs of kernels that spill.
+    The line has the geometric mean of the factor between forecast and measurement, plain and by file, the median of
+    the forecast divided by the measurement, and the share within a factor of two."""
     if not pairs:
         return "no kernels"
     ratios = [(row, math.log(said / spilled(row))) for row, said in pairs]

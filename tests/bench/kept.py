@@ -4,14 +4,14 @@ table.
 
     kept.py [options] [MODULE-GLOB …]
 
-Stock LLVM and ptxas first show which kernels spill. Each of these kernels becomes a module of its own, which is
+Stock LLVM and ptxas first show which kernels spill. Each of these kernels becomes a separate module, which is
 compiled in each way of WAYS. The figures come from ptxas and the machine code: bytes spilled to local memory,
 static shared memory beyond stock's, words that instructions move to and from both memories (LDL, STL; LDS, STS
-beyond stock's), warps, and machine instructions. Kernels of which no block fits on an SM are left out.
+beyond stock's), warps, and machine instructions. Kernels are left out if no block fits on an SM.
 
-A kernel counts only if all requested ways have a result for it. The exception is cicc, which has a row for the
-kernels that it compiles. Failures are listed at the end, and the program then exits with 1. All measurements are
-cached, so an interrupted run resumes.
+A kernel counts only if all requested ways have a result for it. The exception is cicc: its row has the kernels that
+cicc compiles. Failures are listed at the end, and the program then exits with 1. All measurements are cached, so an
+interrupted run resumes.
 """
 
 import json
@@ -90,8 +90,8 @@ def with_pragma(text):
 
 
 def warps(figures, kernel, cpu):
-    """Returns the warps of a kernel that an SM holds: bounded by registers, by static and dynamic shared memory, and
-    to whole blocks."""
+    """Returns the warps of a kernel that an SM holds, limited by registers and by static and dynamic shared memory.
+    Only whole blocks count."""
     cpu = cpu.rstrip("a")
     threads = figures["threads"] or kernel.launch.threads or DEFAULT_THREADS
     by_shared = occupancy.resident_blocks(figures["static"] + (kernel.launch.dynamic or 0), cpu)
@@ -110,7 +110,7 @@ def compiled(kernel, options, plan):
 
 
 def said_options(kernel):
-    """Returns the known facts of a launch, as options of the plugin."""
+    """Returns the known properties of a launch, as options of the plugin."""
     launch = kernel.launch
     said = [] if launch.dynamic is None else [f"dynamic-shared={launch.dynamic}"]
     if launch.threads is not None and has_option("threads"):
@@ -150,8 +150,8 @@ def cicc_text(kernel, plan):
 
 
 def best(stock, found):
-    """Returns the variant that spills least, then has the fewest instructions, among variants that keep stock's warps;
-    stock itself if there are none."""
+    """Returns the figures of the variant that spills least, then has the fewest instructions, among variants with at
+    least stock's warps. Returns stock's figures if there are none."""
     keeping = [figures for figures in found if figures["warps"] >= stock["warps"]]
     return min(keeping, key=lambda of: (of["local_bytes"], of["instructions"]), default=stock)
 
@@ -227,12 +227,12 @@ def percent(before, after):
 
 
 def without_largest(rows):
-    """Returns the rows without the kernels that spill most with stock."""
+    """Returns the rows without the kernels with most spilled bytes in stock."""
     return sorted(rows, key=lambda row: row[0]["local_bytes"])[: max(0, len(rows) - LARGEST)]
 
 
 def row_of(title, rows):
-    """Returns the figures of (stock's, a way's) pairs, in the order of HEADER."""
+    """Returns a row of the table, in the order of HEADER, from pairs of figures: stock's and those of a way."""
     sums = lambda rows, what: [sum(side[what] for side in sides) for sides in zip(*rows, strict=True)] or [0, 0]  # noqa: E731
     rest = without_largest(rows)
     local, instructions, held = (sums(rows, what) for what in ("local_bytes", "instructions", "warps"))
@@ -254,7 +254,7 @@ def row_of(title, rows):
 
 
 def groups_of(results, plan):
-    """Yields (title, results) for each part of the table; a result is (kernel, {way: figures})."""
+    """Yields (title, results) for each part of the table. A result is a pair (kernel, {way: figures})."""
     by_lineage = defaultdict(list)
     for result in results:
         kernel = result[0]

@@ -1,7 +1,7 @@
 """Known launches of the corpus kernels: threads and bytes of dynamic shared memory.
 
-For Triton, the metadata next to each module has both. For CUDA, RULES holds the launches in the packages' host
-code, with their source. If no rule matches a kernel, its launch is unknown.
+For Triton, the metadata next to each module has both numbers. For CUDA, RULES has the launches from the packages'
+host code, with their source. If no rule matches a kernel, its launch is unknown.
 """
 
 import json
@@ -41,7 +41,7 @@ def marlin(match):
     return Launch(int(match["threads"]), 96 * 1024)
 
 
-# (module, kernel's mangled name, launch of a match)
+# (pattern of the module, pattern of the kernel's mangled name, function from the match to the launch)
 RULES = [
     (r"candle__mmq_gguf", r"mul_mat_qIL9ggml_type(?P<type>\d+)ELi(?P<columns>\d+)E", candle_mul_mat_q),
     # candle-kernels, src/mmq_gguf/mmq_instance_*.cu: launched with 0 bytes
@@ -50,8 +50,8 @@ RULES = [
     (r"candle__quantized$", r"^mul_mat_q\d_[01K]$", lambda _: Launch(4 * WARP, 0)),
     # llama.cpp, ggml-cuda/fattn-tile.cuh: `nbytes_shared = 0`; the threads are the kernel's launch bounds.
     (r"ggml__template-instances_fattn-tile", r"flash_attn_tile", nothing_dynamic),
-    # mistralrs-quant 0.8.1, kernels/marlin/marlin_kernel.cuh: `<<<blocks, NUM_THREADS, SHARED_MEM, stream>>>`, the template's
-    # first number and 96 KB.
+    # mistralrs-quant 0.8.1, kernels/marlin/marlin_kernel.cuh: `<<<blocks, NUM_THREADS, SHARED_MEM, stream>>>`. The
+    # number of threads is the first number of the template; the shared memory has 96 KB.
     (r"mrs-quant__marlin_marlin_matmul", r"MarlinI\d+[a-z_]\w*?Li(?P<threads>\d+)E", marlin),
 ]
 

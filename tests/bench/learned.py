@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Learns from recorded searches which recipe a search of PTX tries first, and for which kernels it tries any.
+"""Learns from recorded searches: which recipe a search of PTX tries first, and for which kernels it tries none.
 
     learned.py --record TRIALS FILE.ptx …    tries all recipes on kernels that spill or are below full occupancy
     learned.py --write TRIALS …              writes src/tune/learned/outcomes.txt
     learned.py TRIALS …                      the curve of gain against runs
 
-TRIALS is a file of JSON, one kernel per line. The curve is that of src/tune/learned/expectation.rs, reimplemented
-here. Each kernel is searched with the kernels of its own lineage left out. With --aside TRIALS, the searched
-kernels are those of another file, from which nothing was learned. A file's lineage is the part of its name before
-`__`, else its name. A gain is a share of stock's time by the formula of src/tune/learned/gain.rs. A run counts only
-if its PTX is new.
+TRIALS is a file of JSON, one kernel per line. The search is that of src/tune/learned/expectation.rs, reimplemented
+here. Each kernel is searched without the knowledge of the kernels of its own lineage. With --aside TRIALS, the
+searched kernels are those of another file, from which nothing was learned. A file's lineage is the part of its name
+before `__`, else its name. A gain is a share of stock's time by the formula of src/tune/learned/gain.rs. A run
+counts only if its PTX is new.
 """
 
 import json
@@ -91,7 +91,7 @@ def kernel_of(line):
     for tried in line["tried"]:
         gained = gain(line["stock"], tried["figures"]) if tried["wins"] and tried["figures"] else 0.0
         for recipe in tried["recipes"]:
-            # The gain of a look is that of its best variant.
+            # A look stands for several variants. Its gain is that of the best one.
             gains[recipe] = max(gained, gains.get(recipe, 0.0)) if recipe in LOOKS else gained
             texts[recipe] = tried["text"]
     return Kernel(lineage_of(line["file"]), line["kernel"], line["traits"], gains, texts)
@@ -141,7 +141,7 @@ def coordinates(traits):
 
 
 def learned(kernel, others, recipes, least):
-    """Returns (the gain after each run, the runs) of a search that learns from other kernels."""
+    """Simulates a search that learns from other kernels. Returns (the gain after each run, the number of runs)."""
     place = coordinates(kernel.traits)
     near = lambda other: FLOOR + math.exp(-math.dist(place, coordinates(other.traits)) ** 2 / (2 * REACH))
     weighted = [(near(other), other.gains) for other in others]
@@ -163,14 +163,15 @@ def learned(kernel, others, recipes, least):
 
 
 def improvement(recipe, best, weighted):
-    """Returns the average improvement of a recipe on a gain of `best`, over the kernels that it changes."""
+    """Returns the average amount by which a recipe improves on a gain of `best`, over the kernels that the recipe
+    changes."""
     had = [(weight, gains[recipe]) for weight, gains in weighted if recipe in gains]
     whole = sum(weight for weight, _ in had)
     return sum(weight * max(gain - best, 0.0) for weight, gain in had) / whole if whole else 0.0
 
 
 def by_list(kernel, recipes):
-    """Returns the same for a search in the order of the list."""
+    """Simulates a search in the order of the list. Returns (the gain after each run, the number of runs)."""
     best, curve, seen = 0.0, [], set()
     for recipe in recipes:
         if recipe in kernel.gains and (best > 0 or not recipe.startswith("best+")):
@@ -180,7 +181,7 @@ def by_list(kernel, recipes):
 
 
 def extend(curve, seen, text, best):
-    """Adds a run to the curve, unless the PTX is known."""
+    """Adds a run with its gain to the curve, unless the PTX is already known."""
     if text is None or text not in seen or not curve:
         curve.append(best)
         seen.add(text)

@@ -1,8 +1,9 @@
 """Ranges of forecasts of registers or spilled bytes: 80 % intervals, which contain four out of five kernels with the
 same forecast.
 
-A tenth of the kernels with a similar forecast lie below the range and a tenth above it. Bounds are shares of the
-forecast; each file counts once. Ranges are computed from forecasts of code lineages that were left out of the fit.
+A tenth of the kernels with a similar forecast are below the range and a tenth above it. Bounds are factors of the
+forecast. Each file has the same weight. Ranges are computed from forecasts of code lineages that were left out of
+the fit.
 """
 
 from collections import Counter
@@ -11,23 +12,23 @@ from itertools import pairwise
 from judge import MOST_REGISTERS, spilled
 
 TENTH = 0.1
-# Bounds of intervals of forecasts. Each interval above one edge and up to the next has its own range, if it has enough
-# files.
+# Edges between intervals of forecasts, in registers. Each interval (above one edge, up to the next) has its own range,
+# if it has enough files.
 EDGES = (0, 16, 24, 32, 40, 64, 96, 160, MOST_REGISTERS)
 ENOUGH_FILES = 30
-# The same for spilled bytes.
+# The edges for spilled bytes.
 EDGES_OF_SIZES = (0, 64, 256, 1024, 4096, 1 << 30)
 
 
 def ranges(pairs):
-    """Returns (up to, least, most) for (row, forecast) pairs. A range covers the forecasts of at most `up to` that lie
-    above the range before it. Four out of five of its kernels take between `least` and `most` times the forecast.
-    Empty if there are no pairs."""
+    """Returns (up to, least, most) for each range of (row, forecast) pairs. A range covers the forecasts above the
+    previous range, up to `up to`. Four out of five of its kernels take between `least` and `most` times the
+    forecast. Empty if there are no pairs."""
     return ranges_between(EDGES, pairs, registers_of)
 
 
 def ranges_of_sizes(pairs):
-    """Returns the same for forecasts of spilled bytes, of kernels that spill."""
+    """Returns the ranges of forecasts of spilled bytes, for kernels that spill."""
     return ranges_between(EDGES_OF_SIZES, pairs, spilled)
 
 
@@ -46,13 +47,14 @@ def ranges_between(edges, pairs, real):
             chosen = []
     if not found:
         found.append((edges[-1], *tails(chosen, real)))
-    # If too few files are left at the end, the last range extends to the last edge.
+    # If too few files are left after the last range, this range extends to the last edge.
     found[-1] = (edges[-1], *found[-1][1:])
     return found
 
 
 def tails(pairs, real):
-    """Returns the shares of the forecast below which, and above which, a tenth of the kernels lie."""
+    """Returns two factors of the forecast: a tenth of the kernels is below the first one, and a tenth above the second
+    one."""
     kernels = Counter(row["module"] for row, _ in pairs)
     shares = sorted((real(row) / said, 1 / kernels[row["module"]]) for row, said in pairs)
     return [least_with(shares, part * len(kernels)) for part in (TENTH, 1 - TENTH)]
@@ -79,7 +81,7 @@ def nearest(number):
 
 
 def within(pairs):
-    """Returns a line with the share of kernels in their range, where the ranges of a lineage come from the other
+    """Returns a line with the share of kernels in their range. The ranges of a lineage are computed from the other
     lineages."""
     of_file = Counter(row["module"] for row, _ in pairs)
     held = plain = 0

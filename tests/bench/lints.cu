@@ -10,7 +10,7 @@
 #define AS_IS_OR(as_is, mended) as_is
 #endif
 
-// Sums of products of N values, which all stay live
+// Sums of products of N values. All values stay live.
 template <int N> __device__ __forceinline__ void outer(float *out, const float *in, int rounds) {
   float sums[N] = {};
   for (int round = 0; round < rounds; ++round) {

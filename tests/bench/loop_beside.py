@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the loops of two compilers: ptxas's code for the same kernels of two PTX files.
+"""Compares the loops of two compilers: ptxas's code for the same kernels in two PTX files.
 
     loop_beside.py [--ptxas PROGRAM] FIRST.ptx SECOND.ptx [FIRST.ptx SECOND.ptx …]
 
-For each kernel in both files, the innermost loop with the most loads counts. A row has its loads, its instructions
-for each load or store, and the most loads in flight. The medians follow, for kernels whose loops have a load with
-both compilers.
+For each kernel in both files, the innermost loop with the most loads is compared. A row has the loop's loads, its
+instructions for each load or store, and the most loads in flight. The medians follow, for kernels whose loops have
+a load with both compilers.
 """
 
 import statistics
@@ -22,7 +22,7 @@ ACCESSES = (*LOADS, "STG", "ST", "STS", "RED", "ATOMG", "ATOM")
 
 
 def main_loop(machine):
-    """Returns (loads, accesses, instructions, in flight) of the innermost loop with the most loads, or `None`."""
+    """Returns (loads, accesses, instructions, loads in flight) of the innermost loop with the most loads, or `None`."""
     found = []
     for first, last in innermost(machine.code):
         codes = [placed.code for placed in machine.code[first : last + 1] if not placed.code.is_any("NOP")]

@@ -1,10 +1,10 @@
-"""Loop forms by the content of the body, its length, and the number of registers."""
+"""Forms of loops that differ in the body's instructions, its length, and the number of registers."""
 
 from loop_kernels import BACK, BODY, CALLEE, CONSTANT, DOWN, EQ, GLOBALS, GUARD, NE, NEXT
 
 
 def products(count, accumulators=1, loads=1):
-    """Returns loads followed by products; each load gives operands of several products."""
+    """Returns loads followed by products. Each loaded value is an operand of several products."""
     lines = [f"ld.global.nc.f32 %z{50 + load}, [%a+{4 * load}];" for load in range(loads)]
     lines += [
         f"fma.rn.f32 %z{k % accumulators}, %z{50 + k % loads}, %z{50 + (k + 1) % loads}, %z{k % accumulators};"
@@ -34,7 +34,7 @@ WAIT = "mbarrier.try_wait.parity.shared.b64 %u, [sh], %m; @!%u bra W;"
 
 
 def bodies(every):
-    """Adds bodies with one more kind of instruction than two loads and a product."""
+    """Adds bodies of two loads, a product and one more kind of instruction."""
     for name, predicted, more in [
         ("plain", "4", ""),
         ("store", "4", "st.global.f32 [%a], %x;"),
@@ -329,7 +329,7 @@ def lengths(every):
 
 
 def limits(every):
-    """Adds forms that test whether ptxas unrolls less if registers are few."""
+    """Adds forms that show whether ptxas unrolls less with few registers."""
     for accumulators in (8, 16, 20, 22, 24, 28, 32):
         code = {
             "body": products(accumulators, accumulators, 2),

@@ -1,4 +1,4 @@
-"""Loop forms by the jump back, the guard of the jump, and the position of blocks and pragmas."""
+"""Forms of loops that differ in the jump back, the guard of the jump, and the position of blocks and pragmas."""
 
 from loop_kernels import BACK, BODY, CONSTANT, DOWN, EQ, GUARD, LEAVE, LOADS, NE, NEXT, SUM
 
@@ -39,7 +39,8 @@ def last_branch(every):
 
 
 def exits(every):
-    """Adds loops that end with two jumps, by the position of the code after the loop, and by other code around it."""
+    """Adds loops that end with two jumps. They differ in the position of the code after the loop, and in other code
+    around it."""
     two = f"{DOWN} {EQ} @%p bra {{}}; bra.uni H;"
     again = "add.s32 %j, %j, -1; setp.ne.s32 %q, %j, 0; @%q bra OUTER;"
     outer = "mov.b32 %j, %s; OUTER: mov.b32 %i, %n;"
@@ -97,7 +98,7 @@ def exits(every):
 
 
 def guards(every):
-    """Adds forms by how the guard of the branch is computed, and by its other readers."""
+    """Adds forms that differ in the computation of the branch's guard, and in its other readers."""
     with_body = {
         "early": ("4", f"{DOWN} {NE} {BODY}", BACK),
         "early_step": ("4", f"{DOWN} {BODY}", f"{NE} {BACK}"),
@@ -165,7 +166,7 @@ def guards(every):
 
 
 def shapes(every):
-    """Adds forms by the order of blocks."""
+    """Adds forms with different orders of blocks."""
     back = f"{DOWN} {NE} {BACK}"
     up, top = "mov.b32 %i, %s;", "add.s32 %i, %i, 1;"
     for name, predicted, code in [
@@ -271,7 +272,7 @@ def shapes(every):
 
 
 def pragmas(every):
-    """Adds forms by the kind of `.pragma` and its position."""
+    """Adds forms with different kinds of `.pragma` at different positions."""
     no = '.pragma "nounroll";'
     back = f"{DOWN} {NE} {BACK}"
     for name, predicted, code in [

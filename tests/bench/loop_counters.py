@@ -1,11 +1,12 @@
-"""Loop forms by the step of the counter, the bound that it is compared with, and whether the trip count is known."""
+"""Forms of loops that differ in the step of the counter, the bound of the comparison, and whether the trip count is
+known."""
 
 from loop_bodies import products, total, zeros
 from loop_kernels import BACK, CONSTANT, DOWN, EQ, NE
 
 
 def counters(every):
-    """Adds forms by the compared register, and by how it changes."""
+    """Adds forms that differ in the compared register, and in its change."""
     start = "mov.b32 %i, %s;"
     for bits, i, n, first in [("32", "%i", "%n", "%s"), ("64", "%I", "%N", "%S")]:
         for sign in "su":
@@ -131,7 +132,7 @@ def counters(every):
 
 
 def steps(every):
-    """Adds forms by the step of the counter."""
+    """Adds forms with different steps of the counter."""
     for bits, i, n, first in [("32", "%i", "%n", "%s"), ("64", "%I", "%N", "%S")]:
         for compare in (f"ne.s{bits}", f"lt.s{bits}", f"lt.u{bits}", f"le.u{bits}"):
             for step in (2, 3, 4, 5, 8, 64, 256, 65536, 1 << 24, 1 << 30):
@@ -197,7 +198,7 @@ def steps(every):
 
 
 def bounds_of(every):
-    """Adds forms by the start and the end of the counter."""
+    """Adds forms with different starts and ends of the counter."""
     up = "add.s32 %i, %i, 1; setp.ne.s32 %p, %i, %j; @%p bra H;"
     for name, predicted, before in [
         ("start_0", "4", "mov.b32 %i, 0; mov.b32 %j, %n;"),

@@ -2,10 +2,10 @@
 """Shows which loops ptxas unrolls: a kernel for each form of a loop, and the copies of its body in the machine code.
 
 `loop_forms.py --ptxas PROGRAM...` prints a table with the prediction and with a column for each ptxas, and writes
-it to --output. A result lists the copies of the body in each innermost loop, the longest loop first, and then the
-copies outside of loops. `4|1` is a main loop of four iterations and a rolled remainder, `4+3` has a straight-line
-remainder, `+8` has no loop left, and `1` is a loop that is not unrolled. A question mark means that the number of
-markers is not a multiple of those in one body.
+it to --output. A result lists the copies of the body in each innermost loop, the most copies first, and then the
+copies outside of loops. `4|1` is a main loop of four copies and a remainder loop of one. `4+3` has a straight-line
+remainder, `+8` has no loop left, and `1` is a loop that is not unrolled. Copies are counted by markers. A question
+mark means that the number of markers is not a multiple of the markers in one body.
 """
 
 import os
@@ -59,7 +59,7 @@ def functions_of(listing):
 
 
 def copies_of(instructions, marker, each):
-    """Returns the copies of a body with `each` instructions that match the marker."""
+    """Returns the copies of a body in the format of a result. `each` instructions of the body match the marker."""
     marks = [i.address for i in instructions if re.match(marker, i.opcode)]
     edges = [(i.target, i.address) for i in instructions if i.target is not None and i.target < i.address]
     edges = [(start, end) for start, end in edges if any(start <= mark <= end for mark in marks)]
@@ -80,7 +80,7 @@ def number_of(count, each):
 
 
 def factor_of(result):
-    """Returns the copies in the longest loop; `all` if no loop is left."""
+    """Returns the copies in the loop with the most copies; `all` if no loop is left."""
     return "all" if result.startswith("+") else re.split(r"[|+]", result)[0]
 
 
@@ -99,8 +99,8 @@ def results_of(program, cpu, wanted):
 
 
 def assembled(program, cpu, arguments, group):
-    """Returns the results of forms that take the same arguments. If ptxas refuses the module, it refuses at least one
-    of the forms; each half of them is then tried separately."""
+    """Returns the results of forms with the same arguments. If ptxas refuses the module, it refuses at least one of
+    the forms. Each half of the forms is then tried separately."""
     functions = "".join(dict.fromkeys(form.functions for form in group))
     text = f".version 8.7\n.target {cpu}\n.address_size 64\n{functions}" + "".join(form.text for form in group)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Shows the effect of nvptx-loop-shape on kernels: the loops whose last branch it inverts, and the machine code before
-and after.
+"""Shows the effect of nvptx-loop-shape on kernels: the loops whose last branch the pass inverts, and the machine code
+before and after.
 
     loop_gains.py [--ptxas PROGRAM] [--most N] [--keep FOLDER] [--compare] FILE …
 
@@ -8,7 +8,7 @@ A FILE is LLVM IR or the PTX of any compiler. llc compiles LLVM IR with the plug
 on; `nvptx-ra ptx` changes PTX. Only kernels whose PTX changes are assembled. Each loop with an inverted branch has
 a row: the copies of its body in the machine code, the instructions per copy, and the most loads in flight. A load
 is in flight until an instruction reads or overwrites its result. A loop that has become straight-line code is
-marked `whole`. --compare runs both versions of each kernel by `nvptx-ra compare`. --keep stores them.
+marked `whole`. --compare runs both versions of each kernel by `nvptx-ra compare`. --keep stores both versions.
 """
 
 import math
@@ -77,7 +77,7 @@ def compiled(path, options, shape):
             command += [*tools.target_flags(options.cpu), path, "-o", output]
         outcome = tools.run(command, TIMEOUT)
         text = "" if outcome.error else Path(output).read_text(encoding="utf8", errors="replace")
-        # llc prints these lines around inverted branches, which are inline assembly.
+        # llc prints these lines around inverted branches, because it treats them as inline assembly.
         text = re.sub(r"^\t// (?:begin|end) inline asm\n", "", text, flags=re.MULTILINE)
         return text, outcome.output, outcome.error
 
@@ -133,7 +133,7 @@ def kernels_of(path, texts, options, folder):
 
 
 def threads_of(text, name):
-    """Returns the threads of a block if the kernel declares them, or 0."""
+    """Returns the threads of a block that the kernel declares, or 0."""
     said = THREADS.search(text[text.index(f".entry {name}") :].split("{")[0])
     return math.prod(int(number) for number in said.group(1).split(",")) if said else 0
 

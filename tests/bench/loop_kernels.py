@@ -1,4 +1,4 @@
-"""The frame of a kernel around a form of a loop."""
+"""Kernels around forms of loops."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ CALLEE = """.func (.reg .f32 %r) callee(.reg .f32 %v) { mul.f32 %r, %v, 0f404000
 
 @dataclass(frozen=True)
 class Form:
-    """A kernel, the number of instructions in its body that the marker matches, and the predicted copies."""
+    """A kernel, the number of instructions in its body that match the marker, and the prediction."""
 
     group: str
     name: str
@@ -51,7 +51,7 @@ class Form:
 
 
 class Forms(list):
-    """A list of forms. Code is added to it without the head and the declarations of its kernel."""
+    """A list of forms. A form's code is added without the head and the declarations of its kernel."""
 
     def add(self, group, name, predicted, code, *, bounds="", extra="", **others):
         name = f"{group}_{name}"
@@ -60,5 +60,5 @@ class Forms(list):
         self.append(Form(group, name, predicted, text, **others))
 
     def loop(self, group, name, predicted, latch, *, body=BODY, before=GUARD, after=LEAVE, **others):
-        """Adds a loop with its header before the body and its test after it."""
+        """Adds a loop with the header before the body and the test after it."""
         self.add(group, name, predicted, f"{before}\nH:\n{body}\n{latch}\n{after}", **others)

@@ -1,4 +1,4 @@
-"""Machine-code loops that implement a loop of PTX: copies of the body, instructions, loads in flight."""
+"""The machine code of a loop in PTX: copies of the body, instructions, loads in flight."""
 
 import os
 import re
@@ -21,7 +21,7 @@ TIMEOUT = 600
 
 @dataclass(frozen=True)
 class Placed:
-    """An instruction, and the line of PTX from which ptxas made it."""
+    """An instruction, and the PTX line from which ptxas made it."""
 
     line: int
     label: str
@@ -43,14 +43,14 @@ class Machine:
 
     @property
     def shown(self):
-        """The parts of the code that do not depend on the names of labels."""
+        """The opcodes and registers of the code. They do not depend on the names of labels."""
         return [(placed.code.opcode, placed.code.reads, placed.code.writes) for placed in self.code]
 
 
 @dataclass(frozen=True)
 class Unrolled:
-    """The part of the machine code that executes the most iterations of a loop at once. It is straight-line code if no
-    loop is left."""
+    """The part of the machine code that executes the most iterations of a loop at once. The part is straight-line code
+    if no loop is left."""
 
     copies: int
     instructions: int
@@ -108,7 +108,7 @@ def innermost(code):
 
 
 def unrolled(machine, text, lines):
-    """Returns the machine code for the iterations of the loop with these lines of the PTX."""
+    """Returns the machine code for a loop. `lines` are the loop's lines of the PTX."""
     code, texts = machine.code, text.split("\n")
     payload = {line for line in lines if PAYLOAD.match(texts[line - 1])} or set(lines)
     found = []
@@ -123,8 +123,8 @@ def unrolled(machine, text, lines):
 
 
 def part_of(body, payload, is_straight):
-    """Returns a part of the code. The number of copies is the most common count of one kind of instruction from one
-    payload line."""
+    """Measures a part of the code. Each kind of instruction of each payload line has a count; the number of copies is
+    the most common of these counts."""
     work = Counter((placed.line, placed.code.opcode) for placed in body if placed.line in payload)
     often = Counter(work.values())
     copies = max(often, key=lambda count: (often[count], count), default=1)
@@ -133,8 +133,8 @@ def part_of(body, payload, is_straight):
 
 
 def in_flight(instructions, is_loop):
-    """Returns the most loads in flight: issued, with results that no instruction has read or overwritten yet. A loop's
-    body is counted twice in a row."""
+    """Returns the most loads in flight: a load is in flight until an instruction reads or overwrites its result. The
+    body of a loop is counted as two iterations in a row."""
     most, waiting = 0, []
     for instruction in instructions * (2 if is_loop else 1):
         touched = instruction.reads | instruction.writes

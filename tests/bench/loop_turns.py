@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks that ptxas's code of a counted loop executes the trip count that PTX defines, by running the machine code.
 
-A small interpreter runs one thread of the kernels of `counted()`. It knows the instructions for counters and guards
-that ptxas 12.8 to 13.5 emits for sm_80, sm_90 and sm_100. A load returns nothing; the number of executed loads
-gives the iterations. Starts and bounds are near zero and near the least and greatest numbers. For each comparison,
-type and step, `loop_turns.py` prints the number of (start, bound) pairs with a wrong trip count, and the first such
-pair.
+A small interpreter runs one thread of the kernels of `counted()`. It implements the instructions for counters and
+guards that ptxas 12.8 to 13.5 emits for sm_80, sm_90 and sm_100. A load returns nothing; the number of executed
+loads gives the iterations. Starts and bounds are near zero and near the least and greatest numbers. For each
+comparison, type and step, `loop_turns.py` prints the number of (start, bound) pairs with a wrong trip count, and
+the first such pair.
 """
 
 import itertools
@@ -36,7 +36,7 @@ LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@(!?)(U?P\w+)\s+)?([A-Z][\w.]*)
 
 
 def signed(value, bits=32):
-    """Returns the value as two's complement."""
+    """Returns the signed number of the lowest bits, read as two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -82,7 +82,7 @@ class Thread:
         return self.registers.get(name.split(".")[0], 0)
 
     def constant(self, address):
-        """Returns a word of the constant bank, 0 unless it belongs to a parameter."""
+        """Returns a word of the constant bank; 0 if the word belongs to no parameter."""
         offset = address - self.first
         known = 0 <= offset < len(self.parameters)
         return struct.unpack_from("<I", self.parameters, offset)[0] if known else 0
@@ -93,7 +93,7 @@ class Thread:
             self.registers[name] = value & 0xFFFFFFFF
 
     def turns(self, loads_of_a_turn):
-        """Returns the iterations until the exit, at most CAP."""
+        """Returns the number of iterations until the exit, at most CAP."""
         loads, number, steps = 0, 0, 0
         while loads < CAP * loads_of_a_turn and steps < CAP * 60:
             steps += 1
@@ -192,7 +192,7 @@ class Thread:
         self.put(parts[0], total)
 
     def compare(self, kinds, parts):
-        """Executes ISETP. With .EX, it uses the comparison of the low words."""
+        """Executes ISETP. With .EX, equal high words use the result for the low words."""
         a, b = self.value(parts[2]), self.value(parts[3])
         kind = kinds[0].lower()
         if "U32" not in kinds:
@@ -250,7 +250,7 @@ def expected(kernel, start, bound):
 
 
 def expected_of_floats(kernel, start, bound):
-    """Returns the same for a float counter."""
+    """Returns the trip count that PTX defines for a float counter, at most CAP."""
     turns, counter, step = 0, float_of(start), float_of(bits_of(kernel.step))
     while turns < CAP:
         counter, turns = float_of(bits_of(counter + step)), turns + 1
@@ -274,7 +274,7 @@ class Counted:
 
 
 def counted(guarded):
-    """Returns kernels of all comparisons, types and steps. Counters that go down to zero also have variants with a
+    """Returns kernels with all comparisons, types and steps. Counters that go down to zero also have variants with a
     constant bound."""
     kernels, every = [], Forms()
     for bits, sign, compare in itertools.product((32, 64), "sub", ("ne", "lt", "le", "gt", "ge")):
@@ -313,8 +313,8 @@ def pairs_of_floats(step):
 
 
 def pairs(bits, step):
-    """Returns (start, bound) pairs. Bounds are near zero, near the least number, and halfway between; starts are some
-    steps before the bound or far away."""
+    """Returns (start, bound) pairs. Bounds are near zero, near the least number, and halfway between these. Starts are
+    some steps before the bound or far away."""
     half, mask = 1 << (bits - 1), (1 << bits) - 1
     found = set()
     for bound in [base + k for base in (0, half) for k in range(-4, 5)] + [half // 2, half + half // 2]:

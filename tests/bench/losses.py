@@ -1,4 +1,4 @@
-"""Kernels and modules that got worse, which a total hides."""
+"""Kernels and modules that got worse. A total would hide them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,7 @@ def compare(stock, ours, setting):
 
 
 def risen(stock, ours):
-    """Returns {module: counts of NEVER_MORE that rose}."""
+    """Returns {module: counts of NEVER_MORE that increased}."""
     found = {}
     for module in sorted(stock.keys() & ours.keys()):
         rose = [c for c in NEVER_MORE if ours[module].get(c, 0) > stock[module].get(c, 0)]

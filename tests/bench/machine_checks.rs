@@ -4,7 +4,7 @@
 //!     machine_checks mine NVDISASM FILE.cubin...       the least cycles between two opcodes, as lines
 //!     machine_checks believed FILE.txt...              merges several of these tables, without rare entries
 //!     machine_checks hazards NVDISASM FILE.cubin...    findings, by function
-//!     machine_checks mutations NVDISASM FILE.cubin...  how many changes of control codes are found
+//!     machine_checks mutations NVDISASM FILE.cubin...  counts the changes of control codes that are found
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -62,7 +62,7 @@ fn processor(file: &str) -> Result<u32, Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let object = object::File::parse(&*bytes)?;
     let object::FileFlags::Elf { e_flags, .. } = object.flags() else { return Err("no ELF file".into()) };
-    // CUDA 13 and later store the number one byte higher.
+    // CUDA 13 and later store the processor's number one byte higher.
     let numbers = [e_flags & 0xff, e_flags >> 8 & 0xff];
     numbers.into_iter().find(|number| (70..130).contains(number)).ok_or_else(|| format!("{e_flags:#x}").into())
 }
@@ -86,7 +86,7 @@ fn believed(files: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Changes control codes of drawn instructions, one at a time, and counts the changes that are found.
+/// Changes control codes of drawn instructions, one at a time, and counts how many of the changes are found.
 fn mutations(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     const LARGEST: usize = 800;
     const OF_A_KIND: usize = 2;
@@ -178,7 +178,7 @@ fn hazards(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Agreement of the effects with the disassembler's table of live registers
+/// Agreement of the decoder's effects with the disassembler's table of live registers
 #[derive(Default)]
 struct Agreement {
     instructions: u64,

@@ -14,7 +14,8 @@ ENDS_BLOCK = ("BRA", "BRX", "JMP", "EXIT", "RET", "CALL", "BSYNC", "BREAK")
 
 @dataclass
 class Instruction:
-    """An instruction. Registers are pairs of a file, in nvdisasm's names (GPR, PRED, UGPR, UPRED), and a number."""
+    """An instruction. A register is a pair of its file, in nvdisasm's names (GPR, PRED, UGPR, UPRED), and its
+    number."""
 
     opcode: str
     is_guarded: bool = False
@@ -29,7 +30,8 @@ class Instruction:
 
     @property
     def leaves_under_guard(self):
-        """Whether this is a guarded EXIT, which ptxas makes of guarded stores at the end. Code follows it."""
+        """Whether this is a guarded EXIT that other code follows. ptxas makes such an EXIT from guarded stores at the
+        end."""
         return self.is_guarded and self.is_any("EXIT")
 
 
@@ -72,7 +74,8 @@ def functions_of(text):
 
 
 def columns_of(line, begin, files):
-    """Returns the register of each column. A column is at the last digit of the register's number in the line above."""
+    """Returns the register of each column. The last digit of a register's number, in the line above, is in the
+    register's column."""
     bars = [place for place in range(begin, len(line)) if line[place] == "|"]
     columns = {}
     for file, start, end in zip(files, bars, bars[1:], strict=False):

@@ -2,8 +2,8 @@
 //!
 //!     machine_mutants FILE.ptx FILE.cubin KERNEL COUNT SEED STEPS
 //!
-//! Each mutant has one change in an instruction that runs: of an operand, a result, a constant, a guard, a modifier,
-//! the order of two instructions, or of control codes. The first object has the comparison of the kernel itself.
+//! Each mutant has one change in an executed instruction: of an operand, a result, a constant, a guard, a modifier, the
+//! order of two instructions, or of control codes. The first object has the comparison of the kernel itself.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -32,7 +32,7 @@ fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Returns an instruction and its successor with a fault, `None` if the instruction cannot have this fault.
+/// Returns an instruction and its successor with a fault, `None` if the fault is impossible for the instruction.
 fn changed(bits: u128, next: u128, fault: &str, draw: u64) -> Option<[u128; 2]> {
     let pick = |fields: &[u32]| fields[draw as usize % fields.len()];
     let first = match fault {

@@ -4,9 +4,9 @@
     machine_runs.py [options] FILE.ptx ...
 
 The table has a row for each release, optimisation level and producer. It counts the kernels that are equal,
-different or not comparable, the kernels in which nine tenths of the machine-code blocks ran, and the counted
-kernels: those with a launch that ended in both forms. With --no-fmad, no operations are fused, and all bits of
-results must agree.
+different or not comparable. It also counts the kernels with a launch that ended in both forms, and among these the
+kernels in which nine tenths of the machine-code blocks ran. With --no-fmad, no operations are fused, and all bits
+of results must agree.
 """
 
 import json

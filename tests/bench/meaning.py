@@ -6,8 +6,8 @@ project.
 
 The kernels are drawn from the output of llc, NVIDIA's compiler and Triton (programs.py). Each way of WAYS makes a
 second PTX module of a kernel: llc with the plugin on the whole module, or passes on the PTX. `nvptx-ra compare
---exact` compares their results. A way that enables LLVM's own passes, which may round sums differently, is compared
-with a tolerance. --extremes also draws infinities, NaN, subnormal numbers and integers at their limits.
+--exact` compares the results of both. LLVM's own passes may round sums differently, so a way that enables them is
+compared with a tolerance. --extremes also draws infinities, NaN, subnormal numbers and integers at their limits.
 
 Exits with 1 if a kernel differs; every difference is printed. Verdicts are cached, so an interrupted run resumes.
 """
@@ -125,7 +125,7 @@ def compare(way, program, text, arguments, folder):
         found = json.loads(outcome.output)[0]
     except (ValueError, IndexError):
         return {"verdict": "failed", "reason": outcome.error or outcome.output[:300]}
-    # If a kernel differs, launches that are not comparable may precede the launch that differs.
+    # If a kernel differs, launches that are not comparable may come before the launch that differs.
     reasons = [launch["reason"] for launch in found["launches"] if launch["reason"]]
     telling = [launch["reason"] for launch in found["launches"] if launch["verdict"] == found["verdict"]]
     said = {"verdict": found["verdict"], "reason": next((reason for reason in telling + reasons if reason), "")}

@@ -1,4 +1,5 @@
-"""The work of the jobs: compile a module and count its PTX; assemble the PTX and count ptxas's results."""
+"""The work of the jobs: compile a module and count the contents of its PTX; assemble the PTX and count ptxas's
+results."""
 
 import hashlib
 import json
@@ -118,13 +119,13 @@ def counted(compiled):
 
 
 def text_hash(text):
-    """Returns the hash of the text that ptxas reads: PTX without comments."""
+    """Returns the hash of PTX without comments, which do not affect ptxas."""
     lines = (line.partition("//")[0].rstrip() for line in text.split("\n"))
     return hashlib.sha256("\n".join(line for line in lines if line).encode()).hexdigest()
 
 
 def assemble_text(text, module, setting, unlimited, plan):
-    """Returns {"error", "seconds", "kernels"}. For a register limit, `unlimited` is the result without it."""
+    """Returns {"error", "seconds", "kernels"}. For a register limit, `unlimited` is the result without a limit."""
     if unlimited and (unlimited["error"] or binds_nowhere(int(setting), unlimited)):
         return unlimited
     cpu, with_sass = plan.cpu_of(module), plan.sass and setting == "own"
@@ -140,5 +141,6 @@ def assemble_text(text, module, setting, unlimited, plan):
 
 
 def binds_nowhere(limit, unlimited):
-    """Whether every kernel stays within a limit by itself. Assembling again is then skipped: half the time is saved."""
+    """Whether every kernel stays within a limit on its own. The module is then not assembled again, which saves half
+    of the time."""
     return all(k["registers"] <= limit and not k["stores"] for k in unlimited["kernels"].values())

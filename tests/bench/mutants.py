@@ -6,7 +6,7 @@
 Kernels are drawn from the output of llc, NVIDIA's compiler and Triton on the corpus (programs.py). A few mutants
 are drawn for each kernel that can be compared with itself. Each mutant has one fault, and the kinds of faults
 alternate. For faults in reloads, `nvptx-regalloc` first spills values of the kernel to slots, and mutants are
-compared with its output. A mutant is distinguished if a stored value differs, or if only the mutant is not
+compared with this output. A mutant is distinguished if a stored value differs, or if only the mutant is not
 comparable, for example because of a race or an endless loop.
 
 The table counts the distinguished mutants; --survivors prints the others. Results are cached, so an interrupted run
@@ -51,7 +51,7 @@ def parse_arguments():
 
 
 def mutants_of(program, text_path, count, number, arguments):
-    """Returns the driver's results for a kernel, and for each of its mutants."""
+    """Returns the results of the driver (mutants.rs) for a kernel and for each of its mutants."""
     numbers = [count, arguments.seed * 1000 + number, arguments.launches, arguments.steps]
     store = cache.Cache(cache.folder())
     key = cache.key_of(
@@ -103,7 +103,7 @@ def table(found):
 def main():
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        # More kernels are drawn than needed, because some cannot be compared.
+        # More kernels are drawn than needed, because some kernels cannot be compared.
         drawn = programs.drawn(arguments.count // arguments.per_kernel * 3 // 2, arguments.seed, folder)
         items = [(number, program, arguments) for number, program in enumerate(drawn)]
         found, open_, kernels = [], Counter(), 0

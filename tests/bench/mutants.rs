@@ -2,7 +2,7 @@
 //!
 //!     mutants FILE.ptx KERNEL COUNT SEED LAUNCHES STEPS
 //!
-//! The first object has the comparison of the kernel with itself; each other object is a mutant.
+//! The first object has the comparison of the kernel with itself; each other object has the result of a mutant.
 
 use std::error::Error;
 

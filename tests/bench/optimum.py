@@ -4,10 +4,10 @@ left, by source.
 
     optimum.py [options] [MODULE-GLOB …]
 
-Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints. The
-model is in src/lab/coalescing_optimum/mod.rs. Copies of constants are left out. With --position after (the
-default), the copies are those that LLVM's coalescer leaves. With --position before, they are its input. With
---plugin-args=-nvptx-ra-cssa, PHI webs are made conventional first.
+Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` computes a bound for every function that
+is printed. The model is in src/lab/coalescing_optimum/mod.rs. Copies of constants are left out. With --position
+after (the default), the copies are those that LLVM's coalescer leaves. With --position before, the copies are the
+coalescer's input. With --plugin-args=-nvptx-ra-cssa, PHI webs are made conventional first.
 """
 
 import json
@@ -51,19 +51,19 @@ def parse_arguments():
 def bound(module, found, arguments):
     """Returns the figures of a module's functions. Ends the program if a command fails."""
     compile_it = [found.llc, f"-load-pass-plugin={found.plugin}", "-nvptx-ra-trace=view"]
-    # Renaming would also print its functions.
+    # The renaming pass would also print its functions.
     compile_it.append("-nvptx-ra-rename=off")
     compile_it += shlex.split(arguments.plugin_args)
     compile_it.append(f"-nvptx-ra-position={arguments.position}")
     compile_it += [*tools.target_flags("sm_90"), module, "-o", os.devnull]
     bound_it = [arguments.tool, "optimum", "-", f"--steps={arguments.steps}"]
-    # The text of all functions can be large, so it is piped from one program to the other and not stored.
+    # The text of all functions can be large, so it is piped from one program to the other and not stored on disk.
     with subprocess.Popen(compile_it, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as compiler:
         done = subprocess.run(bound_it, stdin=compiler.stderr, capture_output=True, text=True, check=False)
     if compiler.returncode or done.returncode:
         sys.exit(f"{shlex.join(compile_it)} | {shlex.join(bound_it)}: {done.stderr.strip() or 'llc failed'}")
-    # Making webs conventional also prints functions, including functions without PHIs. The coalescer's output is the
-    # last.
+    # The pass that makes PHI webs conventional also prints functions, including functions without PHIs. The coalescer
+    # prints its functions last.
     bounds = {found["function"]: found for found in map(json.loads, done.stdout.splitlines())}
     return [bound | {"module": Path(module).stem} for bound in bounds.values()]
 
@@ -80,7 +80,7 @@ def totals_of(functions):
 
 
 def depths_of(functions):
-    """Returns the copies, the copies left and the necessary copies by loop depth, over all functions."""
+    """Returns, over all functions and by loop depth, the number of copies, of copies left and of necessary copies."""
     depths = []
     for function in functions:
         depths += [[0, 0, 0] for _ in range(len(depths), len(function["by_depth"]))]
@@ -104,7 +104,7 @@ def main():
     arguments = parse_arguments()
     found = tools.find(arguments.plugin, with_ptxas=False)
     modules = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
-    # Large modules come first, so that no core waits long at the end.
+    # Large modules come first, so that at the end of a run no core has to wait for a large module.
     modules.sort(key=lambda module: -os.path.getsize(module))
     with ThreadPoolExecutor(arguments.jobs) as pool:
         functions = [f for of_module in pool.map(lambda m: bound(m, found, arguments), modules) for f in of_module]

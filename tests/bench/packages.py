@@ -75,9 +75,9 @@ def fetch_sdist(source):
 
 
 def download(project, file):
-    """Returns the content of a file of a project. pip is not used, because it would build the package to find its
-    dependencies, and many packages need PyTorch and a compiler for that. Raises LookupError if the file does not
-    exist, or if its hash differs from the index."""
+    """Returns the content of a file of a project. pip is not used: it would build the package to find its
+    dependencies, which needs PyTorch and a compiler for many packages. Raises LookupError if the file does not
+    exist, or if its hash differs from the hash in the index."""
     index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + f"/{project}/"
     asked = urllib.request.Request(index, headers={"Accept": "application/vnd.pypi.simple.v1+json"})
     with urllib.request.urlopen(asked, timeout=60) as page:
@@ -94,7 +94,7 @@ def download(project, file):
 
 
 def venv_python():
-    """Returns Python of the project's virtual environment, which is created if it is missing."""
+    """Returns the path of Python in the project's virtual environment. The environment is created if it is missing."""
     python = tools.ROOT / "target/venv/bin/python"
     if not python.exists():
         call([sys.executable, "-m", "venv", str(python.parents[1])])
@@ -115,7 +115,7 @@ def install(wanted, name):
 
 
 def headers(wanted):
-    """Installs packages of headers; returns their include folder."""
+    """Installs packages with headers. Returns their include folders."""
     install(wanted, "headers")
     return next((tools.ROOT / "target/venv/lib").glob("python3*/site-packages/nvidia/cu13/include"))
 

@@ -56,7 +56,7 @@ def section(results, setting, name):
 
 
 def scatter(axes, points, name, label):
-    """Plots stock on the x axis and the other compiler on the y axis: below the line is better."""
+    """Plots stock on the x axis and the other compiler on the y axis. Points below the line are better than stock."""
     for source in sorted({source for *_, source in points}):
         chosen = [(x, y) for x, y, of in points if of == source]
         axes.scatter(*zip(*chosen, strict=True), s=7, alpha=0.5, label=source, linewidths=0)
@@ -78,7 +78,7 @@ def distribution(axes, points, name):
 
 
 def svg(figure):
-    """Returns the figure as an element. The same figure gives the same text."""
+    """Returns a figure as an element of the page. The same figure gives the same text."""
     matplotlib.rcParams["svg.hashsalt"] = "nvptx-ra"
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -8,7 +8,7 @@ from pathlib import Path
 from corpus import source_of
 from tools import Tools
 
-# Settings other than register limits: the kernel's own bounds, no bounds, and one block on an SM being enough.
+# Settings other than register limits: the kernel's own bounds, no bounds, and a minimum of one block per SM.
 OWN, NONE, ONE = "own", "none", "one"
 STRICT, VERIFY = "-nvptx-ra-strict", "-nvptx-ra-verify"
 STOCK, CICC = "stock", "cicc"
@@ -83,7 +83,8 @@ class Plan:
 
     @property
     def forecast_settings(self):
-        """Returns the settings for which the forecast runs: it cannot remove a kernel's bounds, or add to them."""
+        """Returns the settings for which the forecast runs. The forecast can neither remove bounds of a kernel nor add
+        any."""
         return tuple(s for s in self.settings if s not in (NONE, ONE)) if self.tools.nvptx_ra else ()
 
     def forecast(self, module, setting):

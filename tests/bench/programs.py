@@ -1,4 +1,4 @@
-"""Kernels drawn from the corpus, each as a PTX module of its own, from llc, NVIDIA's compiler and Triton.
+"""Kernels drawn from the corpus, from llc, NVIDIA's compiler and Triton. Each kernel is in its own PTX module.
 
 The draw alternates between the groups of lineage and compiler, a few kernels at a time, so that all lineages have
 similar shares.
@@ -24,7 +24,7 @@ TIMEOUT = 120
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel, and a file that has this kernel and no other kernel."""
+    """A kernel, and a file that contains no other kernel."""
 
     lineage: str
     compiler: str
@@ -38,7 +38,7 @@ class Program:
 
 
 def files_of(compiler, arch):
-    """Returns the files of a compiler, by lineage: bitcode for llc, PTX otherwise."""
+    """Returns the files of a compiler by lineage: bitcode for llc, PTX for the other compilers."""
     folder = corpus.folder_of(arch)
     lineages = {name: source["lineage"] for name, source in corpus.sources().items()}
     if compiler == TRITON:
@@ -69,7 +69,7 @@ def compiled(module, flags=()):
 
 
 def hashed(argument):
-    """Returns an argument, with a plugin's path replaced by the hash of its content."""
+    """Returns an argument. If it contains a plugin's path, the path is replaced by the hash of the plugin's content."""
     name, _, path = argument.partition("=")
     return f"{name}={cache.file_hash(path)}" if name == "-load-pass-plugin" else argument
 
@@ -84,8 +84,8 @@ def kernels_of(text):
 
 
 def drawn(count, seed, folder, arch="sm_90", compilers=COMPILERS):
-    """Draws `count` kernels, or all, and writes their files into the folder. The draw depends only on the seed and the
-    corpus."""
+    """Draws `count` kernels, or all, and writes the file of each into the folder. The draw depends only on the seed
+    and the corpus."""
     generator = random.Random(seed)
     queues = []
     for compiler in compilers:
@@ -108,7 +108,8 @@ def drawn(count, seed, folder, arch="sm_90", compilers=COMPILERS):
 
 
 def next_kernels(compiler, paths, seed):
-    """Returns the next PER_TURN kernels of a group, from as many files as needed: module, name and text of each."""
+    """Returns the next PER_TURN kernels of a group, from as many files as needed: the module, name and text of each
+    kernel."""
     found = []
     for path in paths:
         text = text_of(compiler, path)

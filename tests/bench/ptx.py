@@ -1,8 +1,8 @@
 """Counts the contents of a PTX module of llc: moves by family, declared registers, bytes.
 
-The parser is line based and knows llc's layout: a brace in the first column opens or closes a body, and two
-comments enclose inline assembly. Moves inside inline assembly belong to the user and count in no family, but the
-registers that they write count as defined.
+The parser is line based and expects llc's layout: a brace in the first column opens or closes a body, and two
+comments enclose inline assembly. Moves inside inline assembly come from the user's source and count in no family,
+but the registers that they write count as defined.
 """
 
 import re
@@ -62,8 +62,8 @@ def functions(text):
 
 
 def only(text, name):
-    """Removes the other kernels from PTX. Everything else stays. Scopes inside a kernel may also end at the start of a
-    line."""
+    """Removes all kernels except `name` from PTX. Everything else stays. Inside a kernel, the closing brace of a scope
+    may also be in the first column."""
     lines, skips, depth = [], False, 0
     for line in text.split("\n"):
         if match := ENTRY.match(line):
@@ -131,7 +131,7 @@ def count_body(lines):
 
 
 def statements(lines):
-    """Yields (statement, loop depth by llc's comments, whether it is inline assembly)."""
+    """Yields (statement, loop depth from llc's comments, whether the statement is inline assembly)."""
     depth, in_asm = 0, False
     for line in lines:
         if "inline asm" in line:

@@ -20,7 +20,7 @@ SASS_FUNCTION = re.compile(r"\s*Function : (\S+)")
 SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
 def with_setting(text, setting):
-    """Changes the text for a setting. `own` leaves it unchanged. `none` removes the kernels' bounds. `one` declares
+    """Changes PTX for a setting. `own` leaves the PTX unchanged. `none` removes the kernels' bounds. `one` declares
     one block per SM for every kernel without a minimum of blocks. A number sets `.maxnreg` of every kernel, and
     replaces an existing `.maxnreg`; other directives stay."""
     if setting == "own":
@@ -42,7 +42,7 @@ def with_setting(text, setting):
 
 
 def one_block(head):
-    """Returns the directives that a kernel's head lacks to tell ptxas that one block on an SM is enough."""
+    """Returns the directives that must be added to a kernel's head to tell ptxas that one block per SM is enough."""
     said = {line.split()[0] for line in head if line.startswith(".")}
     if ".minnctapersm" in said:
         return []
@@ -65,8 +65,8 @@ def assemble(text, cpu, tools, timeout, with_sass):
 
 
 def parse_log(log):
-    """Reads the output of `ptxas -v`. Functions that a kernel calls are compiled anew for each kernel and listed after
-    it; their spills count for the kernel. The stack is the kernel's own frame."""
+    """Reads the output of `ptxas -v`. A function that a kernel calls is compiled for each of its kernels and listed
+    after the kernel; its spills count for the kernel. The stack is the kernel's own frame."""
     kernels, name, properties_of = {}, None, None
     for line in log.splitlines():
         if match := KERNEL.search(line):

@@ -2,7 +2,7 @@
 """Measures which releases of ptxas miscompile the files of tests/ptxas-faults.
 
 Each file is a small PTX module with a header: a description of the fault, a launch, and the releases. The script
-assembles the text with every release in a folder (RELEASE/ptxas), runs the PTX and the machine code on the CPU with
+assembles the file with every release in a folder (RELEASE/ptxas), runs the PTX and the machine code on the CPU with
 `nvptx-ra run --record`, and compares the memory after both runs. It prints a Markdown table. `--write` also writes
 the measured releases into the headers, except for files that are not comparable with some release. `--targets` also
 finds the processors for which the first and the last wrong release are wrong. nvdisasm must be on PATH; that of
@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIELDS = ("report", "launch", "releases wrong", "releases right", "targets")
-# The first version of PTX for each processor.
+# The first PTX version that supports each processor.
 TARGETS = {
     "sm_70": "6.0",
     "sm_75": "6.3",
@@ -55,7 +55,7 @@ class Fault:
 
 
 def read(path):
-    """Parses a file as a fault. Raises an error that lists missing parts of the header."""
+    """Parses a file with a fault. Raises an error that lists missing parts of the header."""
     text = path.read_text(encoding="utf8")
     head = [line[2:].strip() for line in text.splitlines() if line.startswith("//")]
     fields = dict(line.split(": ", 1) for line in head[1:] if ": " in line)
@@ -66,13 +66,13 @@ def read(path):
 
 
 def order(release):
-    """Returns the sort key of a release: 12.9.86 comes before 12.10.1, and 13.4.46rc1 before 13.4.59."""
+    """Returns the sort key of a release. It sorts 12.9.86 before 12.10.1, and 13.4.46rc1 before 13.4.59."""
     return [int(number) for number in re.findall(r"\d+", release)]
 
 
 def ranges(wanted, releases):
-    """Returns the wanted releases as ranges of neighbours among all: `12.0.76 to 12.3.52, 13.0.48`, or `none`. The
-    text is ASCII, because ptxas 12.8.61 to 13.0.88 reject other characters, even in comments."""
+    """Returns the wanted releases as ranges of neighbours among all releases: `12.0.76 to 12.3.52, 13.0.48`, or
+    `none`. The text is ASCII, because ptxas 12.8.61 to 13.0.88 reject other characters, even in comments."""
     runs, last = [], None
     for place, release in enumerate(releases):
         if release not in wanted:
@@ -111,7 +111,8 @@ def reason(said):
 
 
 def judge(before, after):
-    """Compares the memory after the PTX and the machine code, if both began with the same memory."""
+    """Returns the verdict from the memory before and after both runs. Launches that begin with different memory are
+    not comparable."""
     if before[0] != after[0]:
         return "not comparable: the launches begin with different memory"
     return RIGHT if before[1] == after[1] else WRONG
@@ -136,7 +137,7 @@ def measure(fault, ptxas, tool, target=None, options=()):
 
 
 def in_words(verdicts, releases):
-    """Returns the verdicts of a file by release, each with its ranges, the wrong ones first."""
+    """Returns the verdicts on a file. Each verdict has the ranges of its releases. Wrong releases come first."""
     kinds = sorted(set(verdicts.values()), key=lambda kind: (kind != WRONG, kind != RIGHT, kind))
     return {kind: ranges({name for name, said in verdicts.items() if said == kind}, releases) for kind in kinds}
 
@@ -157,7 +158,8 @@ def table(rows):
 
 
 def wrong_targets(fault, releases, folder, tool):
-    """Returns the processors for which one of the releases is wrong, among the processors that a release supports."""
+    """Returns the processors for which at least one of the releases is wrong, among the processors that the release
+    supports."""
     return [
         target
         for target in TARGETS

@@ -3,10 +3,10 @@
 pages of docs/.
 
 The folder has KERNEL/VARIANT.cubin for each variant and KERNEL/manifest.json for its launch. recorded_code.py
-gathers them from builds of the days on which the times were measured. Missing files are listed. Predictions are
-cached by the content of the tool, the machine code and the launch.
+gathers these files from builds of the days on which the times were measured. Missing files are listed. Predictions
+are cached by the content of the tool, the machine code and the launch.
 
-The figures cover the half of the lineages that models may be fitted to. --half aside selects the other half, which
+The figures cover the half of the lineages to which models may be fitted. --half aside selects the other half, which
 must be evaluated only once, at the end.
 """
 
@@ -33,7 +33,7 @@ TIMEOUT = 900
 
 @dataclass(frozen=True)
 class Pair:
-    """Two variants of a kernel, and the time of b divided by the time of a: one number, or the bounds of a range."""
+    """Two variants of a kernel, and the time of b divided by the time of a: a number, or the bounds of a range."""
 
     lineage: str
     kernel: str
@@ -60,7 +60,7 @@ class Pair:
 
 
 def pairs_of(text):
-    """Returns the pairs of a file in the format of recorded.toml, in its order."""
+    """Returns the pairs of a file in the format of recorded.toml, in the file's order."""
     said = tomllib.loads(text)
     found = []
 
@@ -84,7 +84,7 @@ def listed(value):
 
 
 def as_json(pairs, folder):
-    """Returns the pairs with the paths of their files, for other programs."""
+    """Returns the pairs and the paths of their files, for use by other programs."""
 
     def one(pair):
         a, b = pair.code(folder)
@@ -198,7 +198,8 @@ def parse_arguments():
 
 
 def chosen(pairs, present, arguments):
-    """Returns the present pairs that the arguments select. The split of the lineages is computed from all pairs."""
+    """Returns the pairs that the arguments select and whose files exist. The split of the lineages is computed from
+    all pairs."""
     fit, aside = scores.halves([pair.lineage for pair in pairs], arguments.seed)
     lineages = {"fit": fit, "aside": aside, "all": fit + aside}[arguments.half]
     return [pair for pair in present if pair.lineage in lineages and (arguments.only or "") in pair.kernel]

@@ -34,7 +34,7 @@ import tools
 from manifest import Buffer, Kernel, Scalar, Struct
 from plan import CICC
 
-# Variants of the examples in addition to those of prepare.py: name, and options of `nvptx-ra compile`.
+# Variants of the examples in addition to those of prepare.py, by name, with the options of `nvptx-ra compile`.
 ORDERS = ("sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "loads-clustered")
 OPTIONS = {
     **{f"order-{order}": f"order={order}" for order in ORDERS},
@@ -55,7 +55,7 @@ TILES = {
 }
 SIZE, COLUMNS = 4096, 512  # rows and columns of the square matrix, and columns of the other one
 # dfdx's kernels with 64-bit divisions, which the page does not name: module, kernel, type, and whether three pointers
-# precede the length of a chunk. pool2d has other parameters.
+# come before the length of a chunk. pool2d has other parameters.
 DIVIDING = (
     ("bce_bce", "bce_bwd_lhs_f32", "f32", False),
     ("div_binary_div", "bdiv_bwd_rhs_f32", "f32", True),
@@ -81,7 +81,8 @@ def product(name):
 
 
 def dividing(name, element, is_right):
-    """Returns a launch of dfdx's kernel over tensors of three axes, with as many blocks as a bundle of the corpus."""
+    """Returns a launch of dfdx's kernel over tensors with three axes. It has as many blocks as the launches of a
+    corpus bundle."""
     count = BLOCKS * THREADS
     sizes = Buffer("u64", 18, "integers", EDGE, EDGE)  # all dimensions and strides
     values = [Buffer(element, EDGE**3 + count, "uniform", 0.5, 1) for _ in range(3)]
@@ -112,7 +113,8 @@ def assemble(text, cubin, programs):
 
 
 def variant_of(example, options):
-    """Returns the PTX of an example with options of the plugin, compiled in the way in which clang compiles CUDA."""
+    """Returns the PTX of an example with options of the plugin, compiled with the flags with which clang compiles
+    CUDA."""
     with tempfile.TemporaryDirectory() as own:
         module, output = Path(own, f"{example}.ll"), Path(own, f"{example}.ptx")
         demo.compile_cuda(str(tools.ROOT / f"examples/{example}.cu"), str(module), ["-S", "-emit-llvm"])
@@ -139,7 +141,7 @@ def gather_examples(prepared, wanted, folder, programs):
 
 
 def gather_alone(kernel, module, ways, folder, *, programs, finish=str):
-    """Compiles a kernel of the corpus, in a module of its own, in several ways; `finish` changes the PTX."""
+    """Compiles a kernel of the corpus, in its own module, in several ways; `finish` changes the PTX."""
     write_launch(kernel, folder)
     opt = os.path.join(os.path.dirname(programs.llc), "opt")
     load = f"-load-pass-plugin={programs.plugin}"

@@ -1,7 +1,7 @@
-"""Agreement of predicted ratios of times with recorded ones: signs, ranks and errors.
+"""Agreement of predicted ratios of times with recorded ratios: signs, ranks and errors.
 
 A ratio is the time of a variant divided by the time of its counterpart. A recorded ratio is a range, because pages
-also print bounds. Predictions are ranked against the middle of the range.
+also print bounds. For ranks, a recorded range counts as its geometric middle.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ def by_lineage(judged):
 
 
 def share_of_signs(judged, weights):
-    """Returns the share of right signs among the pairs whose recorded times differ, `None` if there are none. A
-    prediction of exactly 1 is wrong for these; otherwise, any difference counts, however small."""
+    """Returns the share of right signs among the pairs whose recorded times differ, `None` if there are none. Any
+    predicted difference counts, however small; a prediction of exactly 1 is wrong."""
     counted = [(pair, weight) for pair, weight in zip(judged, weights, strict=True) if sign_of(pair.measured)]
     right = sum(weight for pair, weight in counted if sign_of(pair.measured) * math.log(pair.predicted) > 0)
     return right / sum(weight for _, weight in counted) if counted else None
@@ -61,7 +61,7 @@ def ranks(values):
 
 
 def correlation(one, other, weights):
-    """Returns Pearson's correlation of weighted values, `None` if one of the sides does not vary."""
+    """Returns Pearson's correlation of weighted values, `None` if one of the two sides is constant."""
     total = sum(weights)
     means = [sum(w * v for w, v in zip(weights, values, strict=True)) / total for values in (one, other)]
     triples = [(w, a - means[0], b - means[1]) for w, a, b in zip(weights, one, other, strict=True)]
@@ -91,8 +91,8 @@ def error_of(pair):
 
 
 def median_error(judged, weights):
-    """Returns the weighted median of the errors, `None` without errors. If half of the weight falls between two
-    errors, it is their mean. Pairs with a recorded range have no error."""
+    """Returns the weighted median of the errors, `None` without errors. If exactly half of the weight is below a gap
+    between two errors, the median is their mean. Pairs with a recorded range have no error."""
     judged, weights = kept(judged, weights, lambda pair: not pair.sign_only and pair.low == pair.high)
     ordered = sorted((error_of(pair), weight) for pair, weight in zip(judged, weights, strict=True))
     half, below = sum(weights) / 2, 0.0
@@ -106,8 +106,8 @@ def median_error(judged, weights):
 
 
 def rightly(judged, sign):
-    """Returns how many pairs of one sign are predicted with this sign, and how many there are. For the sign 0, it
-    counts the predictions without a difference."""
+    """Returns the number of pairs of one sign that are predicted with this sign, and the number of all pairs of this
+    sign. For the sign 0, predictions without a countable difference are right."""
     of = [pair for pair in judged if sign_of(pair.measured) == sign]
     if sign == 0:
         return sum(sign_of(pair.predicted) == 0 for pair in of), len(of)
@@ -115,7 +115,7 @@ def rightly(judged, sign):
 
 
 def scores(judged):
-    """Returns all figures of a predictor: by pairs, and with equal weights of lineages."""
+    """Returns all figures of a predictor: with equal weights of pairs, and with equal weights of lineages."""
     alike = [1.0] * len(judged)
     found = {name: rightly(judged, sign) for name, sign in (("slower", 1), ("faster", -1), ("same", 0))}
     for name, weights in (("pairs", alike), ("lineages", by_lineage(judged))):
@@ -126,8 +126,8 @@ def scores(judged):
 
 
 def halves(lineages, seed):
-    """Returns the lineages for a fit, and the lineages set aside: as many, or one more. The position of each lineage
-    depends on its own hash, so a new lineage moves few others."""
+    """Returns the lineages for a fit, and the lineages that are set aside: as many, or one more. Each lineage has a
+    position that depends on its own hash only, so a new lineage moves few others to the other half."""
 
     def place(lineage):
         return hashlib.sha256(f"{seed} {lineage}".encode()).digest()

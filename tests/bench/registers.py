@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures how many registers kernels allocate beyond the live ones, and finds the causes.
+"""Measures how many registers kernels allocate beyond the live registers, and finds the causes.
 
     registers.py [options] [FILE …]
 
 `nvptx-ra report --sass` measures PTX files: the given ones, or else a sample of the corpus, with as many of cicc's
 files as of Triton's. Files of more than --max-bytes are left out. The table has a row for each source of kernels:
-the number of kernels with more registers than are live at most, the excess, and the causes that the disassembler's
-tables prove.
+the number of kernels with more registers than the maximum of live registers, the excess, and the causes that the
+disassembler's tables prove.
 """
 
 import json
@@ -77,8 +77,8 @@ def measure(tool, source, file):
 
 
 def parts(kernel):
-    """Returns the registers beyond the live ones: above the highest named one, unnamed below it, and named but live
-    elsewhere."""
+    """Divides the registers beyond the live registers into three parts: above the highest register that the code
+    names, below it but never named, and named but not live at the high-pressure point."""
     end = (kernel["highest_register"] or 0) + 1
     return {
         "above": kernel["registers"] - end,
@@ -88,7 +88,7 @@ def parts(kernel):
 
 
 def row(name, kernels):
-    """Returns a row of the table, in Markdown."""
+    """Returns a row of the Markdown table."""
     beyond = [kernel["registers"] - kernel["live_registers"] for kernel in kernels]
     sums = Counter()
     for kernel in kernels:

@@ -23,8 +23,8 @@ def table(rows, header):
 
 
 def side_by_side(totals, names, keys):
-    """Yields a table of totals: one line for each key, one column for each configuration and its change against the
-    first."""
+    """Yields a table of totals: one line for each key, and one column for each configuration with its change relative
+    to the first one."""
     rows = []
     for key in keys:
         stock = totals[names[0]].get(key, 0)

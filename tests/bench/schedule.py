@@ -3,15 +3,16 @@
 
     schedule.py [options] [MODULE-GLOB …]
 
-Each block of the machine code is scheduled again from its own dependences, except those through register numbers.
-While at most --limit registers are live, the ready instruction with the longest path to the block's end goes first.
-Above this limit, only instructions that need no more registers than they free are candidates, or else those that
-need fewest. The comparison covers kernels below 64 registers: the most live registers in ptxas's order (`live`),
-the most by the rule (`rule`), and the registers that ptxas reports. It prints the mean distance of one figure from
-another plus a constant, also in per cent of the registers.
+Each block of the machine code is scheduled again with its own dependences, except dependences through register
+numbers. While at most --limit registers are live, the ready instruction with the longest path to the block's end
+comes first. Above this limit, only instructions that need no more registers than they free are candidates, or else
+the instructions that need fewest. The comparison covers kernels below 64 registers. It has three figures: the most
+live registers in ptxas's order (`live`), the most live registers by the rule (`rule`), and the registers that ptxas
+reports. One figure plus a constant estimates another figure; the mean error of the estimate is printed, also in per
+cent of the registers.
 
-The accuracy of the rule on machine code bounds that of a forecast that knows as much about the final instructions
-as ptxas does.
+The rule knows the final instructions. Its accuracy therefore bounds that of a forecast that knows no more about
+them.
 """
 
 import os
@@ -42,7 +43,7 @@ STAYS_ORDERED = ("BAR", "MEMBAR", "WARPSYNC", "BSSY", "BSYNC", "BRA", "EXIT", "R
 
 
 class Dag:
-    """A block's instructions by position, their dependences, and the values of the general registers."""
+    """The instructions of a block by position, their dependences, and the values of the general registers."""
 
     def __init__(self, block):
         self.code = block.instructions
@@ -64,7 +65,7 @@ class Dag:
 
     def order_registers(self):
         """Orders readers after the writer of the value that they read. Each write makes a new value, so only readers
-        wait."""
+        have to wait."""
         value, writer = {}, {}
         first, last = self.code[0], self.code[-1]
         for register in sorted((first.live - first.writes) | first.reads):
@@ -95,7 +96,8 @@ class Dag:
         return len(self.readers) - 1
 
     def order_memory(self):
-        """Keeps stores in order with all accesses of their memory, and barriers with those of both memories."""
+        """Keeps stores in order with all accesses of the same memory, and barriers with all accesses of both
+        memories."""
         for stores, loads in ((STORES, LOADS), (SHARED_STORES, SHARED_LOADS)):
             last, since = None, []
             for place, instruction in enumerate(self.code):
@@ -117,7 +119,7 @@ class Dag:
                 self.predecessors[place].add(barrier)
 
     def keep_end(self):
-        """Keeps an instruction that leaves the block at its end."""
+        """Keeps an instruction that leaves the block at the block's end."""
         final = len(self.code) - 1
         if self.code[final].is_any("BRA", "EXIT", "RET"):
             self.predecessors[final].update(range(final))
@@ -142,14 +144,14 @@ def latency(instruction):
 
 
 class Registers:
-    """The number of live values while instructions are scheduled."""
+    """The number of live values during scheduling."""
 
     def __init__(self, dag):
         self.dag, self.unread = dag, list(dag.readers)
         self.live = self.most = dag.incoming
 
     def taken_by(self, place):
-        """Returns the change of the number of live values by an instruction."""
+        """Returns the change of the number of live values if an instruction is scheduled."""
         dies = sum(self.unread[value] == 1 and not self.dag.stays[value] for value in self.dag.reads[place])
         return len(self.dag.writes[place]) - dies
 
@@ -171,8 +173,8 @@ def live_in_order(dag):
 
 
 def live_by_rule(dag, limit):
-    """Returns the most live values by the rule. Ties in path length go to the instruction that needs the fewest
-    registers, then to the last one in the machine code, so that the original order gives no hint."""
+    """Returns the most live values by the rule. Of instructions with equal path lengths, the one that needs the fewest
+    registers comes first, then the last one in the machine code, so that the original order gives no hint."""
     registers = Registers(dag)
     waits_for = [len(before) for before in dag.predecessors]
     ready = [place for place, count in enumerate(waits_for) if not count]
@@ -193,7 +195,7 @@ def live_by_rule(dag, limit):
 
 
 def kernels_of(module, found, nvdisasm, limit):
-    """Returns (has loops, registers, live, by the rule) of each compared kernel of a module, and an error message."""
+    """Returns (has loops, registers, live, by the rule) for each compared kernel of a module, and an error message."""
     cpu = corpus.cpu_of(module)
     with tempfile.TemporaryDirectory() as folder:
         text, cubin = os.path.join(folder, "out.ptx"), os.path.join(folder, "out.cubin")
@@ -218,8 +220,8 @@ def kernels_of(module, found, nvdisasm, limit):
 
 
 def distance(rows, one, other):
-    """Returns the mean distance of `one` plus the best constant from `other`: in registers, and as a share of the
-    row's registers. Also returns the constant."""
+    """Estimates figure `other` as figure `one` plus the best constant. Returns the mean error in registers, the mean
+    error as a share of the row's registers, and the constant."""
     constant = statistics.median(other(row) - one(row) for row in rows)
     far = [abs(one(row) + constant - other(row)) for row in rows]
     return statistics.mean(far), statistics.mean(d / row[1] for d, row in zip(far, rows, strict=True)), constant

@@ -1,5 +1,5 @@
-"""A search of one kernel, alone in a module, by `nvptx-ra tune`. The replay of its profile must give the same PTX.
-Searches are cached."""
+"""A search by `nvptx-ra tune` of one kernel that is alone in its module. The replay of the search's profile must give
+the same PTX. Searches are cached."""
 
 import json
 import os
@@ -29,13 +29,13 @@ class Kernel:
 
     @property
     def key(self):
-        """The name of its module in the plan; the part before `__` is the source."""
+        """The name of the kernel's module in the plan. The part before `__` is the source."""
         return f"{self.module}::{self.name}"
 
 
 def alone(module, path, name, names, plan, ahead):
-    """Returns (a kernel of a module in a module of its own, error message). With `ahead`, the kernel also has a module
-    from before LLVM's optimisations."""
+    """Returns (a kernel of a module in its own module, error message). With `ahead`, the kernel also has a module from
+    before LLVM's optimisations."""
     own, error = reduced(path, name, names, plan)
     unoptimised = ""
     if ahead and (all_of_it := corpus.unoptimised(path)):
@@ -65,7 +65,7 @@ def reduced(path, name, names, plan):
 
 
 def target_flags(module, plan):
-    """Returns the tool's flags for the target, which match those of measure.llc_flags() for llc."""
+    """Returns the tool's flags for the target. They match llc's flags from measure.llc_flags()."""
     return [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
 
 
@@ -104,7 +104,7 @@ def searched(kernel, path, runs, plan, tool, also=""):
 def replayed_otherwise(kernel, path, text, profile, plan, tool, also):
     """Returns an error message if the replay of a profile fails or gives different PTX; empty otherwise. llc replays
     modules that LLVM has optimised, with all checks on. The tool replays other modules and PTX of another compiler.
-    There is no time limit, because the checks take as long as the rest."""
+    There is no time limit, because the checks alone take as long as all other work."""
     if path == kernel.unoptimised:
         output = profile.with_name("replayed.ptx")
         command = [tool, "compile", path, *target_flags(kernel.module, plan), "--optimise=yes"]

@@ -4,16 +4,16 @@ instructions.
 
     spill_plans.py [options] [MODULE-GLOB …]
 
-Each kernel becomes a module of its own. It is compiled by stock LLVM, by the plugin with `regalloc=off`, with
+Each kernel becomes a separate module. It is compiled by stock LLVM, by the plugin with `regalloc=off`, with
 `regalloc=N` by each engine, and with `regalloc=auto`. N is the number of registers that ptxas takes for stock's
 code. *Moved* are the bytes of ptxas's spills plus the bytes that instructions move to and from slots (machine code
 beyond stock's). *Best* is the engine that moves least, then has the fewest instructions. If the CPU can run a
 kernel, `nvptx-ra compare --exact` checks that a variant stores the same values as stock, and counts the warp
 instructions that access shared and local memory.
 
-If a kernel's code does not declare the block size, launches.py provides it, or else it is 128 threads. The draw
-alternates between the lineages and takes at most --of-module kernels of a module, so that not the whole corpus is
-assembled; --list stores the drawn kernels. All measurements are cached, so an interrupted run resumes.
+If a kernel's code does not declare the block size, it comes from launches.py, or else it is 128 threads. The draw
+alternates between the lineages and takes at most --of-module kernels of a module, so that only a part of the corpus
+is assembled; --list stores the drawn kernels. All measurements are cached, so an interrupted run resumes.
 """
 
 import json
@@ -117,7 +117,7 @@ def drawn(plan, arguments, count, spilling):
 
 
 def next_of(modules, plan, arguments, spilling):
-    """Returns (module, kernel) pairs of the next module of a lineage that has wanted kernels; empty after the last
+    """Returns (module, kernel) pairs of a lineage's next module that has wanted kernels; empty after the last
     module."""
     for module in modules:
         judged = figures_of_module(module, plan) or {}
@@ -151,8 +151,8 @@ def options_of(way, register_limit, said, also):
 
 
 def compared(kernel, stock_text, text, arguments, plan):
-    """Runs both PTX modules. Returns the verdict, and for both the executed warp instructions: all of them, and those
-    that access shared and local memory."""
+    """Runs both PTX modules. Returns the verdict and, for each module, the numbers of executed warp instructions: all
+    of them, and those that access shared and local memory."""
     if text == stock_text:
         return {"verdict": "unchanged"}
     with tempfile.TemporaryDirectory(prefix="plans-") as folder:
@@ -178,15 +178,15 @@ def compared(kernel, stock_text, text, arguments, plan):
 
 
 def slot_bytes(stock, figures):
-    """Returns the bytes that machine instructions move to and from slots: shared words beyond stock's, and words to
-    local memory that belong neither to ptxas's spills nor to stock's arrays."""
+    """Returns the bytes that machine instructions move to and from slots: shared words beyond stock's, and local words
+    beyond ptxas's spills and stock's arrays."""
     arrays = lambda of: max(0, 4 * of["local_words"] - of["local_bytes"])  # noqa: E731
     in_shared = max(0, 4 * (figures["shared_words"] - stock["shared_words"]))
     return in_shared + max(0, arrays(figures) - arrays(stock))
 
 
 def answer_of(wanted_kernel, plan, arguments):
-    """Returns an Answer for a (module, kernel), or a failure as a tuple."""
+    """Returns an Answer for a (module, kernel) pair, or the failure as a tuple."""
     module, name = wanted_kernel
     judged = figures_of_module(module, plan)
     if judged is None:
@@ -227,7 +227,7 @@ def answer_of(wanted_kernel, plan, arguments):
 
 
 def counts_of(pairs, what="moved"):
-    """Returns how many pairs of figures (before, after) are better, worse and the same."""
+    """Returns the numbers of pairs (before, after) that are better, worse and the same."""
     counts = Counter()
     for before, after in pairs:
         gain = before[what] - after[what] if what != "warps" else after[what] - before[what]
@@ -236,8 +236,8 @@ def counts_of(pairs, what="moved"):
 
 
 def executed_of(figures):
-    """Returns the executed warp instructions that access slots: those to shared memory beyond stock's, and those to
-    local memory. `None` if unknown."""
+    """Returns the number of executed warp instructions that access slots: accesses of shared memory beyond stock's,
+    and accesses of local memory. `None` if unknown."""
     both = figures.get("compared", {}).get("executed")
     if not both or "shared" not in both[0]:
         return None
@@ -293,7 +293,7 @@ def shown(answers):
 
 
 def each(answers):
-    """Yields a line for each kernel: bytes moved by each way."""
+    """Yields a line for each kernel with the bytes that each way moves."""
     rows = []
     for of in answers:
         moved = [f"{of.ways[way]['moved']:,}" for way in SHOWN]
@@ -310,7 +310,7 @@ def as_json(answers, plan):
 
 
 def against(answers, other):
-    """Yields the lines that compare this build with another one, on their common kernels."""
+    """Yields the lines that compare this build with another build, on the kernels of both."""
     before = {(of["module"], of["kernel"]): of["ways"] for of in other["kernels"]}
     for what in ("moved", "local_bytes", "warps", "instructions"):
         rows, worse = [], []

@@ -1,4 +1,4 @@
-"""Stand-ins for modules that packages of Triton kernels import but their kernels do not need, mainly PyTorch.
+"""Stand-ins for modules, mainly PyTorch, that packages of Triton kernels import although the kernels do not need them.
 
 A stand-in has every attribute, can be called, subscripted, subclassed and used as a decorator, and compares like
 zero.
@@ -112,7 +112,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Lenient(importlib.abc.Loader):
-    """Runs a module. If it fails, its missing attributes are stand-ins."""
+    """Runs a module. If it fails, its missing attributes become stand-ins."""
 
     def __init__(self, loader):
         self.loader = loader
@@ -150,7 +150,7 @@ class _LenientFinder(importlib.abc.MetaPathFinder):
 
 
 class _LastFinder(_Finder):
-    """Finds modules that no other finder finds."""
+    """Finds the modules that no other finder finds."""
 
     def find_spec(self, name, path, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
@@ -162,8 +162,8 @@ def install():
 
 
 def forgive(packages):
-    """Makes later imports of these packages tolerate missing modules and a missing GPU. If the import of a module
-    fails, the rest of it is a stand-in."""
+    """Makes later imports of these packages tolerate missing modules and a missing GPU. If a module's import fails,
+    the attributes that it has not defined yet are stand-ins."""
     sys.meta_path.insert(1, _LenientFinder(packages))
     sys.meta_path.append(_LastFinder())
 

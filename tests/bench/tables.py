@@ -1,4 +1,4 @@
-"""A run's results as text: PTX, ptxas's figures by source and in total, and time."""
+"""A run's results as text: counts of PTX, ptxas's figures by source and in total, and time."""
 
 import math
 from collections import Counter
@@ -58,7 +58,8 @@ def title(setting):
 
 def source_table(results, setting, names):
     """Yields registers, spills and SASS of each source, as ratios to the first compiler. A total favours the templates
-    with most instances. The geometric mean counts each kernel once, and the mean over files counts each file once."""
+    with most instances. The geometric mean gives each kernel the same weight, and the mean over files gives each
+    file the same weight."""
     first, others = names[0], names[1:]
     keys = results.common(setting, names)
     by_name = results.kernels[setting]
@@ -115,7 +116,7 @@ def per_file(ours, stock, keys, what):
 
 
 def cost_table(results, names):
-    """Yields time and memory of the compilers, over the modules that all have."""
+    """Yields time and memory of the compilers, over the modules that all compilers compile."""
     modules = set.intersection(*(set(results.modules[name]) for name in names))
     totals = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Tests of work in a process of its own: its exit status, and the end of its child processes."""
+"""Tests of work in a separate process: its exit status, and the end of its child processes."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ class Apart(unittest.TestCase):
             os.close(reads)
 
     def assert_ends(self, read):
-        """A reader of a pipe reaches its end, because no process holds the pipe open."""
+        """A reader of the pipe reaches its end, because no process keeps the pipe open."""
         reader = threading.Thread(target=read, daemon=True)
         reader.start()
         reader.join(20)

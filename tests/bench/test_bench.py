@@ -1,4 +1,4 @@
-"""Tests of a run: the plan that jobs read back, the graph, the joined results, and the definition of a loss."""
+"""Tests of a run: the plan that jobs read, the graph, the joined results, and the definition of a loss."""
 
 import json
 import tempfile

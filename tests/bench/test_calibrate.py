@@ -1,4 +1,4 @@
-"""Tests of the input and the output of the model's fit. The fit itself is judged by its accuracy."""
+"""Tests of the input and the output of the model's fit. The accuracy of the models is the test of the fit itself."""
 
 import json
 import tempfile
@@ -36,15 +36,15 @@ class Calibrate(unittest.TestCase):
         self.assertEqual([calibrate.taken(registers) for registers in wanted], [32, 32, 40, 40, 48])
 
     def test_more_are_the_step_where_the_size_of_a_block_is_known(self):
-        # The reach of a step is four registers if the size is known, and one if it is not.
+        # An occupancy step reaches four registers if the block size is known, and one register otherwise.
         wanted = [32, 36, 37, 40]
         self.assertEqual([calibrate.taken(registers, any_blocks=True) for registers in wanted], [32, 32, 38, 40])
         self.assertEqual([calibrate.taken(registers) for registers in (33, 34, 36)], [32, 34, 36])
 
     def test_steps_are_those_of_blocks_of_the_size_that_is_known(self):
-        # An SM holds 32 blocks of 32 threads, with up to 64 registers: below that, there is no step.
+        # An SM holds 32 blocks of 32 threads with up to 64 registers, so below 64 there is no step.
         self.assertEqual([calibrate.taken(n, 32, any_blocks=True) for n in (36, 43, 68, 71)], [36, 44, 64, 72])
-        # In blocks of 256 threads, an SM holds as many with 56 registers as with 64.
+        # In blocks of 256 threads, an SM holds as many blocks with 56 registers as with 64.
         self.assertEqual([calibrate.taken(n, 256, any_blocks=True) for n in (43, 59, 68)], [40, 60, 64])
 
     def test_registers_are_given_up_for_warps_where_far_too_few_are_there(self):

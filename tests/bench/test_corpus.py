@@ -54,7 +54,7 @@ class Sources(unittest.TestCase):
 
 
 class Index(BaseHTTPRequestHandler):
-    """A simple index with one file, for which it states the hash `said`."""
+    """A simple package index with one file, for which it states the hash `said`."""
 
     content, said = b"a distribution", b"a distribution"
 

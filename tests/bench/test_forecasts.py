@@ -27,7 +27,7 @@ def measured(registers, stores=0):
 
 
 def results_of(folder, forecast, kernels):
-    """Returns stock's results at the kernels' own bounds."""
+    """Returns results of stock at the kernels' own bounds."""
     return gather.Results(small_plan(folder), kernels={"own": {"stock": kernels}}, forecasts={"own": forecast})
 
 
@@ -84,8 +84,8 @@ class Tables(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             lines = list(forecasts.register_table(results_of(folder, forecast, kernels), "own"))
         self.assertIn(": 2 kernels", lines[0])
-        # The errors are 25 % and 10 %, none is within 4, and one step of two is right. The declared words are off by 50
-        # % and 0 %.
+        # The errors are 25 % and 10 %, none is within 4 registers, and one of two steps is right. The declared words
+        # are off by 50 % and 0 %.
         self.assertEqual(cells(lines, "ggml")[2:6], ["2", "17.5", "17.5", "0.0"])
         self.assertEqual(cells(lines, "ggml")[9:11], ["25.0", "25.0"])
         self.assertEqual(cells(lines, "below 64")[2:4], ["1", "25.0"])

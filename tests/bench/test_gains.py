@@ -41,7 +41,8 @@ class Gains(unittest.TestCase):
         self.assertEqual(gains.values("default"), set())
 
     def test_each_value_gains_beside_those_before(self):
-        # `late` gains two kernels. In addition to it, `gvn` gains one, although `gvn` alone would also gain two.
+        # `late` improves two kernels. In addition to `late`, `gvn` improves only one more kernel, although `gvn` alone
+        # would also improve two.
         first = kernel(figures(100), {"order=late": figures(40), "skip-passes=gvn": figures(60)})
         both = {"order=late": figures(90), "skip=gvn": figures(96), "skip-passes=gvn;order=late": figures(80)}
         second = kernel(figures(100), both)

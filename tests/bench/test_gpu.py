@@ -146,7 +146,8 @@ class Intervals(unittest.TestCase):
 
 
 def record_in(folder, expected):
-    """Returns a record of a kernel with three arguments: its output, its input, and the number of words in both."""
+    """Returns a record of a kernel with three arguments: the output, the input, and the number of words in each of
+    them."""
     pointers = [{"name": f"p{number}", "bytes": "00" * 8, "pointers": [[0, number]]} for number in (0, 1)]
     parameters = [*pointers, {"name": "n", "bytes": "04000000", "pointers": []}]
     buffers = [{"start": 0, "bytes": 256, "stored": [[0, 4, "u32"]]}, {"start": -256, "bytes": 512, "stored": []}]
@@ -292,7 +293,7 @@ class ByEmulation(unittest.TestCase):
         return found, drawn
 
     def results(self, folder, *words):
-        """Returns (exit status, run.py's results for the kernels, its output)."""
+        """Returns (exit status, run.py's results for the kernels, run.py's output)."""
         command = [sys.executable, run.__file__, "--input", str(folder), "--tool", emulator(), "--emulate"]
         command += ["--json", str(folder / "r.json"), *words]
         done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -41,7 +41,7 @@ PAIR = replace(next(one for one in micro_arithmetic.LATENCIES if one.number == "
 
 
 class Checks(unittest.TestCase):
-    """Instructions that the machine code of a micro-benchmark must not have."""
+    """Instructions that must not occur in a micro-benchmark's machine code."""
 
     def refused(self, listing, words, one=PAIR):
         found = micro_check.findings(one, listing)
@@ -107,12 +107,12 @@ class Numbers(unittest.TestCase):
         named = {one.number: one for one in gpu_calibrate.MICROS}
         self.assertEqual(named["latency.fma"].value(64 * 4), 4)
         self.assertEqual(named["latency.conversion"].value(64 * 23), 18)
-        # Eight warps, two in each partition: 128 instructions per partition in 256 cycles.
+        # Eight warps, two on each partition: 128 instructions per partition in 256 cycles.
         self.assertEqual(named["pipe.fma_heavy"].value(256), 2)
         self.assertEqual(named["pipe.half"].value(128), 2)
-        # 16 warps that share a unit of the SM: 1,024 instructions.
+        # 16 warps that share a unit of the SM: 1,024 instructions in 1,024 cycles.
         self.assertEqual(named["pipe.lsu_issue"].value(1024), 1)
-        # 4 warps of one partition: 256 instructions.
+        # 4 warps of one partition: 256 instructions in 1,024 cycles.
         self.assertEqual(named["pipe.lsu"].value(1024), 4)
         self.assertEqual(named["shared.bytes"].value(4096), 128)
         self.assertEqual(named["latency.branch"].value(77, 67), 10)
@@ -129,7 +129,7 @@ class Numbers(unittest.TestCase):
 
 
 class FakeDriver:
-    """A GPU on which a loop takes 100 cycles plus 7 per iteration, and memory can be written and read."""
+    """A GPU whose loops take 100 cycles and 7 cycles per iteration, and whose memory can be written and read."""
 
     name = "fake"
 
@@ -190,7 +190,7 @@ class Running(unittest.TestCase):
 
 @unittest.skipUnless(all(PROGRAMS), "needs ptxas and nvdisasm: make setup, or CUDA_PATH=…")
 class Compiled(unittest.TestCase):
-    """Tests of ptxas's code of the micro-benchmarks; long code is left to `make gpu-calibrate`."""
+    """Tests of ptxas's code of the micro-benchmarks. `make gpu-calibrate` tests the micro-benchmarks with long code."""
 
     def listing(self, one, text=None):
         with tempfile.TemporaryDirectory() as folder:

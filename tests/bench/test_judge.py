@@ -43,7 +43,8 @@ class Judging(unittest.TestCase):
     def test_sizes_are_judged_by_the_factor_that_they_are_off_by(self):
         pairs = [(row("a", 32, 100), 200), (row("a", 32, 100), 50), (row("b", 32, 80), 240)]
         line = judge.of_sizes(pairs)
-        # Factors of two too high, two too low, and three: the cube root of 12, and by file the root of 2 times 3.
+        # Factors between forecast and measurement: 2 (too high), 2 (too low) and 3. The mean is the cube root of 12,
+        # and by file the root of 2 times 3.
         self.assertIn("3 kernels: off by a factor of 2.29, by file 2.45; median 2.00 of what it is", line)
         self.assertIn("within a factor of two 67 %", line)
         self.assertEqual(judge.of_sizes([]), "no kernels")

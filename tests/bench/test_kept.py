@@ -1,4 +1,4 @@
-"""Tests of the counts from machine code, of launches, and of the table of spilling to shared memory."""
+"""Tests of spilling to shared memory: counts from machine code, launches, and the table."""
 
 import tempfile
 import unittest

@@ -6,7 +6,7 @@ import likely
 
 
 def pairs(said, taken, lineage="a"):
-    """Returns one kernel in a file of its own for each number of registers."""
+    """Returns a kernel for each number of registers, each in its own file."""
     row = {"lineage": lineage, "setting": "own"}
     return [(row | {"module": f"{lineage}{said}-{i}", "registers": n}, said) for i, n in enumerate(taken)]
 
@@ -36,7 +36,7 @@ class Likely(unittest.TestCase):
 
     def test_ranges_are_judged_on_lineages_that_they_do_not_know(self):
         some = pairs(20, [20] * 40) + pairs(20, [30] * 40, "b")
-        # The registers of the other lineage are above the forecast, which is always in its range.
+        # The other lineage's registers are above the forecast, but the range always includes the forecast.
         self.assertIn("50 % of 80 kernels; by file 50 %", likely.within(some))
         self.assertIn("100 % of 80 kernels", likely.within(pairs(20, [20] * 40) + pairs(20, [20] * 40, "b")))
 

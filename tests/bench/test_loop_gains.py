@@ -1,4 +1,4 @@
-"""Tests of finding loops with inverted branches, and of counting their machine code."""
+"""Tests of the search for loops with inverted branches, and of the counts of their machine code."""
 
 import unittest
 

@@ -42,7 +42,7 @@ class Turns(unittest.TestCase):
 
 
 class Assignment(unittest.TestCase):
-    # One run launches `gemm` twice, with two specialisations, and `sum` once between them.
+    # One run launches two specialisations of `gemm`, and `sum` once between them.
     SEQUENCE, NAMES = [0, 1, 2], ["gemm", "sum", "gemm"]
 
     def test_launches_of_a_name_are_told_apart_by_their_order(self):

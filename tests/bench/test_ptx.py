@@ -71,13 +71,13 @@ class Counting(unittest.TestCase):
         self.assertEqual(kernel["special_moves"], 1)
 
     def test_a_copy_of_a_constant_has_a_source_that_nothing_else_defines(self):
-        # %r1 is such a source. %r8 is not, because inline assembly writes it again.
+        # Only a constant defines %r1. %r8 also has another definition, by inline assembly.
         kernel = self.counts["kernel"]
         self.assertEqual(kernel["imm_copies"], 1)
         self.assertEqual(kernel["true_copies"], 4)
 
     def test_true_copies_weigh_ten_to_the_loop_depth(self):
-        # %r9 and %r7 are outside of loops, one copy is at depth 1, and one at depth 2.
+        # The copies to %r9 and %r7 are outside of loops, one copy is at depth 1, and one at depth 2.
         self.assertEqual(self.counts["kernel"]["weighted_copies"], 1 + 1 + 10 + 100)
 
     def test_registers_are_those_declared(self):

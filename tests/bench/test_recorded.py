@@ -31,7 +31,7 @@ note = "n"
 
 
 def judged(*rows):
-    """Returns judged pairs from rows of a lineage, a recorded ratio and a predicted ratio."""
+    """Returns judged pairs from rows of (lineage, recorded ratio, predicted ratio)."""
     return [scores.Judged(lineage, ratio, ratio, predicted) for lineage, ratio, predicted in rows]
 
 

@@ -29,8 +29,8 @@ def general(*numbers):
 
 
 def straight(*rows):
-    """Returns a block of (opcode, reads, writes), all with general registers. A register is live from its write, or
-    from the block's start, to its last reader."""
+    """Returns a block from rows of (opcode, reads, writes). All registers are general registers. A register is live
+    from its write, or from the block's start, to its last reader."""
     instructions = [Instruction(opcode, False, general(*reads), general(*writes)) for opcode, reads, writes in rows]
     live = set()
     for instruction in reversed(instructions):
@@ -64,8 +64,8 @@ class Reading(unittest.TestCase):
 
 
 class Scheduling(unittest.TestCase):
-    # Four loads, each added to a sum at once. This order has the fewest live values; all four loaded values are live if
-    # the loads come first.
+    # Four loads. Each loaded value is added to a sum at once. This order has the fewest live values; if the loads come
+    # first, all four loaded values are live.
     SUM = [("S2R", (), (9,)), ("LDG", (9,), (0,)), ("MOV", (0,), (8,))]
     for number in range(1, 4):
         SUM += [("LDG", (9,), (number,)), ("FADD", (number, 8), (8,))]
@@ -84,7 +84,7 @@ class Scheduling(unittest.TestCase):
     def test_of_equally_long_ways_that_goes_first_which_takes_fewest(self):
         wide, narrow = ("MOV", (), (0, 1)), ("MOV", (), (2,))
         rows = [narrow, wide, ("FADD", (2,), (3,)), ("FADD", (0, 1), (4,)), ("STG", (3, 4), ())]
-        # The narrow instruction is scheduled first, so the wide one does not fit.
+        # The narrow instruction is scheduled first, and then the wide instruction exceeds the limit.
         self.assertEqual(schedule.live_by_rule(schedule.Dag(straight(*rows)), 2), 3)
 
     def test_where_nothing_fits_goes_first_what_takes_fewest_though_another_has_a_longer_way(self):

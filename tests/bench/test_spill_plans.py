@@ -1,5 +1,4 @@
-"""Tests of the table by allocation engine: the definition of moved bytes, the best engine, and the comparison of two
-builds."""
+"""Tests of the spill plans' table: the definition of moved bytes, the best engine, and the comparison of two builds."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Tests of the choice of kernels to tune, and of the comparison with stock LLVM and cicc."""
+"""Tests of the selection of kernels to tune, and of the comparison with stock LLVM and cicc."""
 
 import unittest
 from types import SimpleNamespace

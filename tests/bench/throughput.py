@@ -3,9 +3,9 @@
 
     throughput.py [options] [MODULE-GLOB …]
 
-The plugin's times come from the statistics (-nvptx-ra-stats), LLVM's from -time-passes. Each phase counts with the
-fastest of several runs. Both rates use the number of instructions that our pass sees; LLVM's earlier passes see a
-few more, for example PHIs.
+The plugin's times come from the statistics (-nvptx-ra-stats), LLVM's times from -time-passes. Each phase counts
+with the shortest time of several runs. Both rates use the number of instructions that our pass reads; LLVM's
+earlier passes read a few more, for example PHIs.
 """
 
 import json
@@ -68,7 +68,7 @@ def read_statistics(text):
 
 
 def fastest(runs):
-    """Returns the instructions, and the least time of each phase: disturbances only add time."""
+    """Returns the number of instructions, and the shortest time of each phase, because disturbances only add time."""
     phases = runs[0][1].keys()
     return runs[0][0], Counter({phase: min(seconds[phase] for _, seconds in runs) for phase in phases})
 

@@ -28,7 +28,7 @@ class Tools:
 
 
 def find_llc():
-    """Returns llc of the LLVM that LLVM_CONFIG names, or else of Debian's."""
+    """Returns llc of the LLVM that LLVM_CONFIG names. Without this variable, returns Debian's llc."""
     config = os.environ.get("LLVM_CONFIG") or shutil.which(f"llvm-config-{LLVM_MAJOR}")
     if config:
         folder = subprocess.run([config, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
@@ -37,7 +37,7 @@ def find_llc():
 
 
 def find_cuda(program):
-    """Returns a program of the CUDA toolkit: in CUDA_PATH, or else under target/cuda or in PATH."""
+    """Returns a program of the CUDA toolkit: from CUDA_PATH if set, or else from target/cuda or PATH."""
     found = Path(os.environ.get("CUDA_PATH") or ROOT / "target/cuda", "bin", program)
     if os.access(found, os.X_OK):
         return str(found)
@@ -50,7 +50,7 @@ def nvptx_ra():
 
 
 def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
-    """Finds all programs. If one is missing, prints it and the command that installs it, and ends the program."""
+    """Finds all programs. If a program is missing, prints its name and the command that installs it, and exits."""
     tools = Tools(
         llc=find_llc(),
         plugin=str(Path(plugin or os.environ.get("PLUGIN") or ROOT / "target/release/libnvptx_ra.so").resolve()),
@@ -75,7 +75,7 @@ def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
 
 
 def find_ninja():
-    """Returns ninja: from PATH, or next to Python, where make bench installs it. Ends the program if there is none."""
+    """Returns ninja: from PATH, or next to Python, where make bench installs it. Exits if there is no ninja."""
     beside = Path(sys.executable).with_name("ninja")
     found = shutil.which("ninja") or (str(beside) if beside.exists() else None)
     return found or sys.exit("missing:\n  ninja: run scripts/setup.sh bench, or apt-get install ninja-build")
@@ -89,7 +89,7 @@ def target_flags(cpu, level=3, attributes="+ptx88"):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a command. `error` is empty on success."""
+    """The result of a command. `error` is empty if the command succeeds."""
 
     error: str
     output: str
@@ -97,8 +97,8 @@ class Outcome:
 
 
 def run(command, timeout):
-    """Runs a command without input. Output and errors are combined. On a time-out or an interrupt, all its child
-    processes end with it."""
+    """Runs a command without input. Output and errors are combined. On a time-out or an interrupt, all child processes
+    of the command end with it."""
     start = time.monotonic()
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, start_new_session=True, **options) as done:
@@ -120,6 +120,6 @@ def run(command, timeout):
 
 
 def object_in(output):
-    """Returns the JSON object between the tool's progress lines."""
+    """Returns the JSON object in the tool's output, which also has lines of progress."""
     start = next(line.start() for line in re.finditer("^{", output, re.MULTILINE))
     return json.JSONDecoder().raw_decode(output, start)[0]

@@ -1,4 +1,5 @@
-"""Figures of one kernel from ptxas and the machine code: spills, shared memory, instructions, words moved to memory."""
+"""Figures of one kernel from ptxas and the machine code: spills, shared memory, instructions, words moved to and from
+memory."""
 
 import os
 import re
@@ -38,8 +39,8 @@ def read_machine_code(text):
 
 
 def is_of_matrices(blocks):
-    """Whether matrix instructions wrote, or next read, at least half of the registers that are live at the point of
-    highest pressure."""
+    """Whether at least half of the registers that are live at the high-pressure point belong to matrix instructions:
+    such an instruction wrote the register, or is the next to read it."""
     instructions = [instruction for block in blocks for instruction in block.instructions]
     general = [{register for register in i.live if register[0] == "GPR"} for i in instructions]
     if not any(general):
@@ -59,7 +60,7 @@ def is_of_matrices(blocks):
 
 
 def threads_of(text):
-    """Returns the threads of a block from the bounds of the kernel in PTX, `None` if it has none."""
+    """Returns the threads of a block from the kernel's bounds in PTX, `None` if the kernel has no such bound."""
     for line in text.split("\n"):
         if match := re.match(r"\s*\.(?:req|max)ntid\s+([\d, ]+)", line):
             x, y, z = [*map(int, match.group(1).split(",")), 1, 1][:3]
@@ -68,8 +69,8 @@ def threads_of(text):
 
 
 def measured(text, name, cpu, plan, wants_peak=False):
-    """Returns {"error", and the figures of a kernel from ptxas and the machine code}. Results are cached, and so are
-    errors of ptxas, except time-outs."""
+    """Returns {"error", and the figures of a kernel from ptxas and the machine code}. Results are cached. Errors of
+    ptxas are also cached, except time-outs."""
     store, parts = (
         cache.Cache(plan.cache),
         [measure.text_hash(text), name, cpu, cache.file_hash(plan.tools.ptxas), READER],

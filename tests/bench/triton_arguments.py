@@ -2,7 +2,7 @@
 constants.
 
 Triton compiles a kernel for the types of its arguments, which are known only from a call. Names and uses determine
-most of them. Several guesses cover the open ones.
+most of the types. Several guesses cover the undetermined types.
 """
 
 import re
@@ -37,7 +37,7 @@ SWITCH = re.compile(
     re.I,
 )
 
-# Constants by name: the first rule that matches. A pair has the values for large and for small guesses.
+# Constants by name; the first matching rule decides. A pair has the values for large and for small guesses.
 CONSTANTS = [
     (r"IS_VARLEN|USE_TMA|is_varlen|USE_DATA_INDEX|HAS_VARLEN|CP_", False),
     (r".*allow_tf32.*|.*ALLOW_TF32.*", False),
@@ -60,12 +60,12 @@ CONSTANTS = [
 
 
 def guess(function, number, is_by_use=False):
-    """Returns (signature, constants, names of the arguments that are multiples of 16) for a guess from 0 to GUESSES -
-    1. Returns `None` if there is no such guess.
+    """Returns (signature, constants, names of the arguments that are multiples of 16) for a guess. Guesses are
+    numbered from 0, and there are at most GUESSES of them. Returns `None` if there is no such guess.
 
-    With `is_by_use`, names do not decide: exactly the arguments from which addresses start are pointers. From
-    FIRST_WITH_INTEGERS on, arguments used for counting are integers, and arguments from which such values are
-    loaded point to integers.
+    With `is_by_use`, names do not decide: exactly the arguments from which addresses start are pointers. In guesses
+    from FIRST_WITH_INTEGERS on, arguments that are used for counting are integers, and arguments from which such
+    values are loaded point to integers.
     """
     signature, constants = {}, {}
     pointers = pointers_of(function) if is_by_use else None

@@ -4,8 +4,8 @@
     triton_kernels.py [--arch sm_90] --prefix NAME FOLDER PACKAGE…
 
 Saves the LLVM IR that Triton passes to LLVM, one .ll file per kernel, and Triton's metadata of the launch in a
-.json file next to it. A kernel's arguments are guessed from its source (triton_arguments.py). The code is therefore
-that of plausible types: suitable for tests of correctness and of compile time, not for judging the kernel. If a
+.json file next to it. A kernel's arguments are guessed from its source (triton_arguments.py). The code therefore
+has plausible types: it is suitable for tests of correctness and of compile time, not for judging the kernel. If a
 kernel compiles under no guess, a line `not compiled: …` reports it.
 """
 
@@ -35,13 +35,13 @@ from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
 TIME_LIMIT = 40  # seconds for one kernel
-# Most characters of LLVM IR. Beyond this, a guessed tile has far more elements than a real block.
+# Most characters of LLVM IR. If the IR is longer, the guessed tile has far more elements than a real block.
 MOST_TEXT = 1_000_000
 MOST_DECORATORS = 8  # around a function: some objects have any attribute, including `fn`, without end
 
 
 def unwrapped(value):
-    """Returns the function under decorators, and the middle configuration of an autotuner's list."""
+    """Returns the function inside decorators, and the middle configuration of an autotuner's list."""
     configuration = None
     for _ in range(MOST_DECORATORS):
         if isinstance(value, JITFunction):
@@ -56,7 +56,7 @@ def unwrapped(value):
 
 
 def attribute_of(value, name):
-    """Returns an attribute, or `None`. Some objects load a library when an attribute is read."""
+    """Returns an attribute, or `None` on an error. Some objects load a library when an attribute is read."""
     try:
         return getattr(value, name, None)
     except Exception:  # a package's code may raise any exception without a GPU
@@ -64,7 +64,8 @@ def attribute_of(value, name):
 
 
 def is_kernel(function):
-    """Whether a function reads its position in the grid and writes memory, unlike functions that are only called."""
+    """Whether a function is a kernel: it reads its position in the grid and writes memory. Functions that are only
+    called do not do both."""
     return "program_id" in function.src and ("store" in function.src or "atomic" in function.src)
 
 
@@ -82,7 +83,7 @@ def kernels_of(package):
 
 
 def imported(name):
-    """Returns a module, an empty one if its import fails."""
+    """Returns a module, or an empty one if its import fails."""
     try:
         return importlib.import_module(name)
     except Exception as error:  # a package's code may raise any exception on a stand-in
@@ -117,7 +118,7 @@ def compile_kernel(function, configuration, guess, target):
 
 
 def compile_first(function, configuration, target, output, log, is_by_use):
-    """Compiles a kernel under the first guess that Triton accepts. Returns an exit status. If no guess is accepted,
+    """Compiles a kernel under the first guess that Triton accepts. Returns an exit status. If Triton accepts no guess,
     the reason is written to `log`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints long reproducers
     first = ""
@@ -143,7 +144,7 @@ def compile_first(function, configuration, target, output, log, is_by_use):
 
 
 def compile_apart(function, configuration, target, output, is_by_use=False):
-    """Compiles a kernel in a process of its own. Returns an error message."""
+    """Compiles a kernel in a separate process. Returns an error message."""
     log = output.with_suffix(".log")
     reason = apart.run(partial(compile_first, function, configuration, target, output, log, is_by_use), TIME_LIMIT)
     if log.exists():
@@ -154,15 +155,15 @@ def compile_apart(function, configuration, target, output, is_by_use=False):
 
 @cache
 def version():
-    """Returns the hash of the code that guesses and compiles, both this project's and Triton's."""
+    """Returns the hash of this project's and Triton's code that guesses and compiles."""
     modules = (standins, triton_arguments, triton_uses)
     scripts = b"".join(Path(file).read_bytes() for file in (__file__, *(module.__file__ for module in modules)))
     return hashlib.sha256(scripts + triton.__version__.encode()).hexdigest()
 
 
 def remembered(output, attempt):
-    """Returns the error message for a kernel. An earlier error is reused if the code on which it depends has not
-    changed; the packages have fixed versions."""
+    """Returns the error message for a kernel. An earlier error is reused if the code that compiles kernels has not
+    changed. The packages have fixed versions."""
     failed = output.with_suffix(".failed")
     if failed.exists():
         known, _, reason = failed.read_text(encoding="utf8").partition("\n")

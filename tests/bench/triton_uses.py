@@ -1,4 +1,4 @@
-"""Uses of a Triton kernel's arguments in its source: which are pointers, which are integers.
+"""Uses of a Triton kernel's arguments in its source: which arguments are pointers, and which are integers.
 
 A function is Triton's own, or any object with `src`, `params` with their names, and `fn`.
 """
@@ -14,7 +14,7 @@ SELECTIONS = ("minimum", "maximum", "min", "max", "where", "sum", "multiple_of",
 
 
 def pointers_of(function, depth=0):
-    """Returns the arguments from which addresses of loads, stores and atomic operations start, in callees too."""
+    """Returns the arguments from which addresses of loads, stores and atomic operations start, also in callees."""
     tree = ast.parse(textwrap.dedent(function.src))
     starts, addresses = {}, set()
     for node in ast.walk(tree):
@@ -31,7 +31,7 @@ def pointers_of(function, depth=0):
 
 def integers_of(function):
     """Returns the arguments that are integers, or that point to integers. The evidence is the use of an argument or of
-    a loaded value: it counts steps of addresses or loops, or its bits are used."""
+    a loaded value: it counts steps of an address, it counts iterations of a loop, or its bits are used."""
     tree = ast.parse(textwrap.dedent(function.src))
     pointers, origins, wanted = pointers_of(function), {}, set()
     for node in ast.walk(tree):
@@ -69,7 +69,7 @@ def origins_of(value):
 
 
 def start_of(address):
-    """Returns the first name of a sum, through conversions and steps."""
+    """Returns the first name of an address, which may be a sum with conversions and steps."""
     while not isinstance(address, ast.Name):
         if isinstance(address, ast.BinOp) and isinstance(address.op, ast.Add | ast.Sub):
             address = address.left
@@ -90,7 +90,7 @@ def addresses_of(call, function, depth):
     if isinstance(call.func, ast.Attribute) and re.match(r"load$|store$|atomic_|make_block_ptr$", call.func.attr):
         return call.args[:1] or [by_name[name] for name in ("pointer", "base") if name in by_name]
     callee = function.fn.__globals__.get(call.func.id) if isinstance(call.func, ast.Name) else None
-    # A stand-in has any attribute, but no source.
+    # A stand-in has every attribute, but its source is not text.
     if not isinstance(getattr(callee, "src", None), str) or depth == MOST_CALLS:
         return []
     names = [parameter.name for parameter in callee.params]

@@ -4,13 +4,13 @@ cicc.
 
     tuning.py [options] [MODULE-GLOB …]
 
-llc and ptxas first judge every kernel. Then the kernels that spill, or --draw of them, and --others of the rest are
-tuned. Each kernel is alone in its module. CUDA modules come from before LLVM's optimisations if they exist
-(fetch.py --unoptimised). The launch is that of launches.py, if known. Each kernel is tuned once for each number of
---runs. Each profile is replayed and must give the same PTX, byte for byte. Winners are compared with stock by
-execution, as `tune` does by default. Each winner has a line with its choice, the evidence that it computes the same
-(proved, run or neither), and the ratio of its executed PTX instructions to stock's. If --tool does not report this
-ratio, the default tool computes it.
+llc and ptxas first judge every kernel. Then the kernels that spill (or a sample of --draw of them) and --others of
+the other kernels are tuned. Each kernel is alone in its module. CUDA modules come from before LLVM's optimisations
+if such modules exist (fetch.py --unoptimised). The launch is that of launches.py, if known. Each kernel is tuned
+once for each number of --runs. Each profile is replayed and must give the same PTX, byte for byte. Winners are
+compared with stock by execution, as `tune` does by default. Each winner has a line with its choice, the evidence
+that it computes the same (proved, run or neither), and the ratio of its executed PTX instructions to stock's. If
+--tool does not report this ratio, the default tool computes it.
 
 All measurements are cached, so an interrupted run resumes. Exits with 1 in three cases: a kernel is worse than
 stock LLVM (with --also, than the better of both compilers) in spilled bytes, warps or machine instructions; a
@@ -51,8 +51,8 @@ LIMIT = re.compile(r"\bmaxnreg=(\d+)")
 
 @dataclass(frozen=True)
 class Tuned:
-    """A search of a kernel: the number of runs, an error message, the result of `tune --json`, and whether a register
-    limit alone gives stock's code the same warps without being worse otherwise."""
+    """A search of a kernel: the number of runs, an error message, the result of `tune --json`, and whether stock's
+    code with a register limit has the same warps and is not worse otherwise."""
 
     kernel: searched.Kernel
     runs: int
@@ -85,7 +85,7 @@ def parse_arguments():
 
 
 def plan_of(arguments):
-    """Returns a plan for compiling and assembling only; its folder has no results of jobs."""
+    """Returns a plan for compiling and assembling only. Its folder has no job results."""
     paths = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
     return Plan(
         folder=str(tools.ROOT / "target/bench/tuning"),
@@ -150,8 +150,8 @@ def searches(wanted, stock, plan, arguments):
 
 
 def plain_limit_does(kernel, said, plan):
-    """Whether a kernel gains warps by a register limit that works for stock's code as well: without more spilled bytes
-    or more machine instructions."""
+    """Whether a register limit alone gives stock's code the same gain of warps, without more spilled bytes or more
+    machine instructions."""
     limit = LIMIT.search(said["choice"])
     if not limit or said["tuned"]["warps"] <= said["stock"]["warps"]:
         return False
@@ -180,8 +180,9 @@ def is_worse(after, before):
 
 
 def better_of_both(kernel):
-    """Returns the figures of NVIDIA's code of a kernel if it is searched, not refused by a comparison, and in no
-    figure worse than stock; otherwise stock's. Spilled bytes and accesses of local memory decide as in the search."""
+    """Returns the figures of NVIDIA's code of a kernel if it was searched, if no comparison refused it, and if no
+    figure is worse than stock's; otherwise stock's figures. Spilled bytes and accesses of local memory decide as in
+    the search."""
     theirs = next((tried["figures"] for tried in kernel["tried"] if tried["choice"] == ALSO), None)
     is_refused = any(refused["choice"] == ALSO for refused in kernel["refused"] + kernel.get("barred", []))
     if not theirs or is_refused or is_worse(theirs, kernel["stock"]):
@@ -190,8 +191,8 @@ def better_of_both(kernel):
 
 
 def gains(of):
-    """Returns whether more warps fit on an SM, whether a plain register limit would not give them, and whether the
-    choice has no register limit."""
+    """Returns three booleans: whether more warps fit on an SM, whether stock's code with the same register limit would
+    not gain them, and whether the choice has no register limit."""
     more = of.said["tuned"]["warps"] > of.said["stock"]["warps"]
     return more, more and not of.plain_limit_does, more and not LIMIT.search(of.said["choice"])
 
@@ -203,7 +204,7 @@ def less(kernels):
 
 
 def row_of(title, runs, results):
-    """Returns the figures of searches, in the order of HEADER."""
+    """Returns a row of the table for searches, in the order of HEADER."""
     kernels = [of.said for of in results]
 
     def change(what):
@@ -232,7 +233,7 @@ def row_of(title, runs, results):
 
 def against_cicc(runs, results, spills):
     """Returns a line on the kernels that cicc also compiles. `spills` has the spilled bytes of cicc's code, by
-    kernel_key()."""
+    gather.kernel_key()."""
     keys = [(of.said, gather.kernel_key(of.kernel.module, of.kernel.name)) for of in results]
     both = [(said, spills[key]) for said, key in keys if key in spills]
     if not both:
@@ -275,8 +276,8 @@ def compared(runs, results):
 
 
 def shown(wanted, results, cicc):
-    """Returns the lines to print, and the lines among them that report problems. Kernels of which no block fits on an
-    SM do not count."""
+    """Returns the lines to print, and those of them that report problems. Kernels are not counted if no block fits on
+    an SM."""
     rows, lines, bad = [], [], []
     judged = [of for of in results if of.said]
     fitting = [of for of in judged if of.said["stock"]["warps"]]

@@ -1,6 +1,6 @@
 """Winners of searches: their choices, the evidence that they compute the same as stock, and the ratio of their
-executed PTX instructions to stock's. If the tool that searched does not report these, `nvptx-ra compare` of the
-default tool computes them."""
+executed PTX instructions to stock's. If the searching tool does not report the evidence and the ratio, `nvptx-ra
+compare` of the default tool provides them."""
 
 import json
 import re
@@ -21,8 +21,8 @@ UNPROVED = re.compile(r"(^|;)(also|inline=|unroll=|(skip|add)(-passes)?=)")
 
 @dataclass(frozen=True)
 class Winner:
-    """The choice of a kernel, the evidence that it computes the same, and the ratio of executed instructions to
-    stock's, if known."""
+    """The choice for a kernel, the evidence that the choice computes the same as stock, and the ratio of executed
+    instructions to stock's, if known."""
 
     choice: str
     assurance: str
@@ -39,14 +39,14 @@ def winner_of(kernel, said, code, plan):
 
 
 def assurance_of(said):
-    """Returns the evidence that a choice computes the same, if the tool does not report it."""
+    """Returns the evidence that a choice computes the same as stock, for tools that do not report it."""
     if not UNPROVED.search(said["choice"]):
         return "proved"
     return "run" if said["compared"] and said["compared"]["verdict"] == "same" else "neither"
 
 
 def ratio_by_comparing(kernel, code, plan):
-    """Returns the ratio of the instructions that a kernel's PTX executes to those of stock LLVM's PTX, `None` if no
+    """Returns the number of PTX instructions that a kernel executes, divided by that of stock LLVM's PTX. `None` if no
     launch ends."""
     own = replace(plan, modules={kernel.module: kernel.path})
     compiled, text = measure.compile_module(kernel.module, plan.compiler(STOCK), own)
@@ -74,7 +74,7 @@ def ratio_in(output):
 
 
 def lines_of(runs, winners):
-    """Returns a line for each named winner, and their sums. No winner may be `None`."""
+    """Returns a line for each pair of a name and a winner, and a line with their sums. No winner may be `None`."""
     told = [
         f"{runs} runs: {name}: {of.assurance}, {'not known' if of.ratio is None else f'× {of.ratio:.2f}'}, {of.choice}"
         for name, of in winners

@@ -1,4 +1,4 @@
-"""Programs for a test: small scripts in the test's own folder."""
+"""A base class for tests that write small programs into the test's own folder."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ from nvptx_ra import _program  # noqa: E402
 
 
 class WithPrograms(unittest.TestCase):
-    """A test with `folder`. It searches for this project's program again in each test."""
+    """A test with a temporary `folder`. Each test searches anew for this project's program."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

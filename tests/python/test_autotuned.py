@@ -1,5 +1,5 @@
-"""Triton's chosen kernel is searched and timed, on a small model of Triton. tests/rust/ptxas_wrapper/doors.rs tests Triton
-itself."""
+"""The kernel that Triton's tuner chooses is searched and timed, on a small model of Triton. The tests with Triton
+itself are in tests/rust/ptxas_wrapper/doors.rs."""
 
 import sys
 import types
@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from nvptx_ra import _autotuned  # noqa: E402
 
-# How each compilation counts, by its notes.
+# The kind of a compilation, by its notes.
 KINDS = {"": "searched", "is_candidate": "a candidate", "is_timed": "timed"}
 
 

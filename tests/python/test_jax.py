@@ -1,5 +1,5 @@
 """XLA's ptxas: which toolkit is wrapped, which settings XLA gets, and what is reported to the user on failure. JAX is
-not needed. With JAX, tests/rust/ptxas_wrapper/doors.rs has XLA compile."""
+not needed. The tests in which XLA compiles are in tests/rust/ptxas_wrapper/doors.rs."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ class Jax(WithPrograms):
         self.enterContext(mock.patch.dict(sys.modules))
         sys.modules.pop("jax", None)
         self.enterContext(mock.patch.object(sys, "path", [str(self.packages), *sys.path]))
-        # Excludes packages of this machine.
+        # Hides the packages that are installed on this machine.
         self.enterContext(mock.patch.object(nvptx_ra.jax, "_PACKAGES", ("test_cu13", "test_cuda_nvcc")))
         self.enterContext(mock.patch.object(nvptx_ra.jax, "_PLUGINS", ("test_plugins.cuda13", "test_plugins.cuda12")))
 

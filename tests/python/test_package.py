@@ -1,4 +1,5 @@
-"""The package without its program: which of NVIDIA's programs it uses, what it calls, and how it reads the output."""
+"""The package without its program: which of NVIDIA's programs it uses, which command it runs, and how it reads the
+output."""
 
 import json
 import logging
@@ -15,7 +16,7 @@ import nvptx_ra  # noqa: E402
 from nvptx_ra import _report, _toolkit  # noqa: E402
 from programs import WithPrograms  # noqa: E402
 
-# Answers like the program, and records its arguments and its input.
+# Prints the program's output, and records its arguments and its input.
 PROGRAM = """\
 #!/bin/sh
 printf '%s\\n' "$@" > "$NOTES"
@@ -53,7 +54,7 @@ class Package(WithPrograms):
             self.assertIsNone(_toolkit.find("ptxas"))
 
     def called(self, function, *arguments, **named):
-        """Returns the result of a call, and the arguments and the input of the program."""
+        """Returns the result of a call, and the arguments and the input that the program got."""
         notes = self.folder / "notes"
         program = self.program("nvptx-ra", PROGRAM)
         for name in _toolkit.PACKAGES:

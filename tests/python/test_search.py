@@ -1,4 +1,4 @@
-"""Searches of recorded modules by executors: the tasks, the written profiles, and the recovery from lost workers."""
+"""Searches of recorded modules by executors: the tasks, the written profiles, and retries after workers are lost."""
 
 import concurrent.futures
 import json

@@ -1,5 +1,5 @@
-"""nvptx-ra in ptxas's place, on a small model of Triton: which ptxas runs, whatever else names a ptxas, and what is
-logged. tests/rust/ptxas_wrapper/doors.rs tests Triton itself."""
+"""nvptx-ra in ptxas's place, on a small model of Triton: which ptxas runs, also if other settings name a ptxas, and
+what is logged. The tests with Triton itself are in tests/rust/ptxas_wrapper/doors.rs."""
 
 import functools
 import logging
@@ -28,7 +28,7 @@ THEIRS = "#!/bin/sh\necho theirs\n"
 
 
 class Tool:
-    """How Triton finds a program: the path that Python has set, else the variable, else Triton's own path."""
+    """Triton's way to find a program: the path set by Python code, or else the variable, or else Triton's own path."""
 
     def __init__(self, variable, default):
         self.variable, self.default = variable, default
@@ -94,13 +94,13 @@ class WithTriton(WithPrograms):
         self.enterContext(mock.patch.object(nvptx_ra.triton._autotuned, "install"))
 
     def enterContext(self, context):
-        """Enters a context as in Python 3.11, for earlier versions."""
+        """Enters a context. Python has this method since 3.11; the test also runs with earlier versions."""
         result = context.__enter__()
         self.addCleanup(context.__exit__, None, None, None)
         return result
 
     def import_torch(self, always):
-        """Acts like `import torch` if a wheel has installed a ptxas."""
+        """Acts like `import torch` with a wheel of PyTorch that contains a ptxas."""
         if always or "TRITON_PTXAS_PATH" not in os.environ:
             os.environ["TRITON_PTXAS_PATH"] = self.of_torch
 

@@ -1,8 +1,8 @@
 """The wheel as a new user installs it: a virtual environment, `pip install`, and calls from Python.
 
 The environment has only Rust and the means to install the wheel: no CUDA toolkit, and no program of this project.
-The wheel's extra `cuda` installs NVIDIA's programs. Without a package index, the tests are skipped unless
-WHEEL=required is in the environment.
+The wheel's extra `cuda` installs NVIDIA's programs. Without a package index, the tests are skipped, or fail with
+WHEEL=required in the environment.
 
     python3 -m unittest discover -s tests/python
 """
@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = "lib/python*/site-packages"
 
-# Two hundred values are live at once, and 64 registers are allowed, so ptxas spills. `small` has enough registers.
+# In the first kernel, two hundred values are live at once with at most 64 registers, so ptxas spills. `small` has
+# enough registers.
 SPILLS = textwrap.dedent("""\
     .version 8.7
     .target sm_90
@@ -57,7 +58,7 @@ STORES = "\n".join(
 )
 PTX = SPILLS.replace("LOADS", LOADS).replace("STORES", STORES)
 
-# A Triton kernel whose launch adds shared memory, compiled for a processor that need not be present.
+# A Triton kernel whose launch adds shared memory. The processor for which it is compiled need not be present.
 TRITON_KERNEL = """\
 import nvptx_ra.triton
 nvptx_ra.triton.enable()
@@ -80,7 +81,7 @@ json.dump({"shared": kernel.metadata.shared, "bytes": len(kernel.asm["cubin"]),
            "environment": {name: os.environ[name] for name in names}}, sys.stdout)
 """
 
-# Stands in for the program: it records its arguments, keeps the PTX, and then runs ptxas.
+# Stands in for the program: it records its arguments, stores the PTX, and then runs ptxas.
 STAND_IN = """\
 #!/bin/sh
 echo "$@" >> "$CALLS"
@@ -91,7 +92,7 @@ exec "$NVPTX_RA_PTXAS" "$@"
 """
 
 
-# Variables that determine where and how the wheel is built: MATURIN_PEP517_ARGS=--profile=dev is faster.
+# Variables that affect the build of the wheel. MATURIN_PEP517_ARGS=--profile=dev makes it faster.
 KEPT = (
     "CARGO_TARGET_DIR",
     "CARGO_PROFILE_DEV_DEBUG",
@@ -192,7 +193,8 @@ class Wheel(unittest.TestCase):
         self.assertEqual(spills, self.ptxas(PTX)["spills"])
 
     def test_every_field_of_the_report_is_there(self):
-        """The classes have every field of the program's report, so that a new field is not forgotten here."""
+        """The classes have all fields of the program's report. The test fails if a new field of the report is missing
+        in the classes."""
         (self.here / "k.ptx").write_text(PTX)
         said = self.run_python(f"""if True:
             import dataclasses, json, subprocess, nvptx_ra

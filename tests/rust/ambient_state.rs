@@ -1,4 +1,4 @@
-//! Lists every thread-local and mutable static variable, each with the reason why it is not passed as an argument.
+//! Lists every thread-local and mutable static variable with the reason why it cannot be passed as an argument.
 
 use super::sources;
 use std::fs;
@@ -14,8 +14,7 @@ const ALLOWED: &[(&str, usize, &str)] = &[
     ("src/fuzzing/uniformity.rs", 1, "memory that is used again on purpose, for tests"),
 ];
 
-/// Counts the thread-local variables of a file. In Rust, these are the statics inside `thread_local!`, up to its
-/// closing brace.
+/// Counts the thread-local variables of a file: the statics inside each `thread_local!`, up to its closing brace.
 fn thread_locals(text: &str) -> usize {
     let in_rust = text.split("thread_local! {\n").skip(1).map(|rest| {
         let inner = rest.chars().take_while(|&c| c == ' ').count();

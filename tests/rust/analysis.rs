@@ -28,8 +28,8 @@ impl Opcodes {
     }
 }
 
-/// Draws an arbitrary graph: irreducible cycles, unreachable and empty blocks, edges to the entry. Reads of registers
-/// that were never written are possible.
+/// Draws an arbitrary graph. It may have irreducible cycles, unreachable and empty blocks, edges to the entry, and
+/// reads of registers that are never written.
 fn random_function(u: &mut Unstructured<'_>, max_blocks: u32) -> Result<Function> {
     let opcodes = Opcodes::new();
     let mut builder = FunctionBuilder::new("random", opcodes.table.clone());

@@ -1,4 +1,4 @@
-//! `nvptx-ra check-ptxas`, with a ptxas that is right, and with one that assembles changed PTX.
+//! `nvptx-ra check-ptxas`, with a correct ptxas and with a ptxas that assembles changed PTX.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -55,8 +55,8 @@ fn said(folder: &Path, programs: &[PathBuf], more: &[&str]) -> (i32, String) {
     (output.status.code().unwrap_or(-1), said)
 }
 
-/// A ptxas that fuses a product, or does not, is right. One that computes something else is wrong. Its code of the
-/// other kernel is the same.
+/// Machine code with and without a fused product counts as correct. Machine code that computes something else counts as
+/// wrong.
 #[test]
 fn right_and_wrong() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -87,8 +87,8 @@ fn products_that_stay() {
     assert!(status == 1 && text.contains("different: "), "{text}");
 }
 
-/// A difference is reduced: everything that the difference needs stays, the other ptxas stays right, and the report
-/// compiles.
+/// The PTX of a difference is reduced. The reduced PTX has everything that the difference needs, the correct ptxas
+/// stays correct, and the report's C++ code compiles.
 #[test]
 fn reduced() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -110,7 +110,7 @@ fn reduced() {
     let headers = bin.join("../include");
     if headers.join("cuda.h").exists() {
         let show = Path::new(into).join("k/show.cpp");
-        // A machine may have another compiler.
+        // g++ may be missing on this machine.
         if let Ok(status) = Command::new("g++").args(["-fsyntax-only", "-Wall", "-I"]).arg(headers).arg(show).status() {
             assert!(status.success());
         }
@@ -130,8 +130,8 @@ fn what_cannot_be_checked() {
     assert!(status == 1 && text.contains("has no kernel other2"), "{text}");
 }
 
-/// A block of one warp needs no barrier, and ptxas removes it. The accesses are ordered without it, also those of
-/// matrix instructions.
+/// ptxas removes the barrier of a block of one warp. The accesses of the warp, and of its matrix instructions, are
+/// ordered without the barrier.
 #[test]
 fn a_block_of_one_warp() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -162,7 +162,7 @@ fn a_block_of_one_warp() {
     assert!(status == 0 && text.contains("same in "), "{text}");
 }
 
-/// A difference that does not recur leaves no report, and the verdicts on the kernels stay.
+/// If a difference does not recur, no report is written, and the verdicts on the kernels stay.
 #[test]
 fn a_difference_that_does_not_come_again() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

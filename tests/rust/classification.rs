@@ -1,5 +1,5 @@
-//! The meaning of an opcode has one source: the classification that is passed to a run, which knows LLVM's claims. No
-//! room looks up an opcode by its name.
+//! Opcodes are classified in one place: a run gets a classification, which includes LLVM's own properties of opcodes.
+//! No room looks up an opcode by its name.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const MAKERS: [&str; 5] = ["ffi/opcodes.rs", "cli/views.rs", "cli/optimum.rs", "
 /// Code that no other room may contain.
 const FORBIDDEN: [&str; 4] = ["classify(", "Classification::by_name(", "Classification::new(", "Classification::lazy("];
 
-/// Whether a file is for tests only, or belongs to a room that may know names: the target itself, and the fuzzing
+/// Whether a file is for tests only, or belongs to a room that may look up names: the target itself, and the fuzzing
 /// oracles, whose functions are in text form.
 fn is_exempt(file: &str) -> bool {
     let is_test = |name: &str| matches!(name, "tests" | "tests.rs") || name.ends_with("_tests.rs");
@@ -67,7 +67,7 @@ fn rooms_ask_the_classification_of_the_run() {
     assert!(looked_at > 200, "only {looked_at} files of src were found");
 }
 
-/// Each file that may make a classification makes one.
+/// Each file in [`MAKERS`] makes a classification.
 #[test]
 fn makers_make_classifications() {
     for maker in MAKERS {
@@ -76,7 +76,7 @@ fn makers_make_classifications() {
     }
 }
 
-/// No thread-local variable stores names, hidden from a run.
+/// No thread-local variable stores names that a run could use without getting them as an argument.
 #[test]
 fn the_target_remembers_nothing() {
     for path in files(&src().join("target")) {

@@ -22,7 +22,7 @@ fn compared(name: &str, change: [&str; 2]) -> (i32, String) {
     (output.status.code().unwrap_or(-1), said)
 }
 
-/// Registers of which half was never set go through shuffles. The half that was set is compared.
+/// Shuffles move registers of which only one half is set. The comparison covers the set half.
 #[test]
 fn padding_hides_no_difference() {
     let cases = [
@@ -39,7 +39,7 @@ fn padding_hides_no_difference() {
     }
 }
 
-/// A register limit that leaves too few registers for `setmaxnreg.inc` makes a kernel that does not end.
+/// A kernel does not end if a register limit leaves too few registers for its `setmaxnreg.inc`.
 #[test]
 fn a_program_that_does_not_end_differs() {
     let bound = ".minnctapersm 1";

@@ -1,4 +1,4 @@
-//! CUDA's programs, for tests that run them.
+//! CUDA's programs, for tests that start them.
 
 use std::env;
 use std::path::{Path, PathBuf};

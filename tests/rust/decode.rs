@@ -1,4 +1,4 @@
-//! Our decoder of machine code next to NVIDIA's disassembler. Skipped if NVIDIA's programs are missing, or with
+//! Compares our decoder of machine code with NVIDIA's disassembler. Skipped if NVIDIA's programs are missing, or with
 //! `PTXAS=skip` in the environment.
 
 use super::cuda;
@@ -28,7 +28,8 @@ const MODULES: [&str; 7] = [
     "tests/ptx/compared/shuffled_struct.ptx",
 ];
 
-/// Whether two instructions are the same. A relocation, and a number in raw code, count as a target.
+/// Whether the disassembler's instruction equals the decoded one. The decoder's branch targets also equal relocations,
+/// and numbers in listings of raw code.
 fn same(read: &Instruction, decoded: &Instruction) -> bool {
     let mut operands = read.operands.iter().zip(&decoded.operands);
     read.operands.len() == decoded.operands.len()
@@ -114,7 +115,8 @@ fn decodes_changed_bits_as_they_are_printed() {
                 for _ in 0..=below(3) {
                     word ^= 1 << (12 + below(80));
                 }
-                // Fields of ones encode registers that read as zero, and predicates that always hold.
+                // A register field of all ones encodes the register that reads as zero. A predicate field of all ones
+                // encodes the predicate that is always true.
                 let (from, count) = [(24, 8), (32, 8), (64, 8), (81, 3), (40, 24)][below(5)];
                 if below(3) == 0 { word | ((1 << count) - 1) << from } else { word }
             })
@@ -133,7 +135,7 @@ fn decodes_changed_bits_as_they_are_printed() {
 }
 
 /// Returns the valid instructions among some words, as the disassembler prints them from raw code. The disassembler
-/// prints nothing if one word is no instruction, so such words are replaced first.
+/// prints nothing if any word is invalid, so invalid words are replaced first.
 fn disassembled(nvdisasm: &Path, processor: u32, words: &[u128]) -> Vec<Instruction> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.bin");

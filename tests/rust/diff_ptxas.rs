@@ -20,7 +20,7 @@ fn adds() -> String {
         .into()
 }
 
-/// A folder with NVIDIA's ptxas as the old release and a script as the new one.
+/// A folder with NVIDIA's ptxas as the old release and a script as the new release.
 struct Releases {
     folder: tempfile::TempDir,
     bin: PathBuf,
@@ -79,7 +79,7 @@ impl Releases {
     }
 }
 
-/// A release that makes the same code is not listed, and the exit status is 0.
+/// A release with the same machine code is not listed, and the exit status is 0.
 #[test]
 fn the_same_code_is_counted() {
     let Some(releases) = Releases::new("cat", "") else { return };
@@ -93,8 +93,8 @@ fn the_same_code_is_counted() {
     assert_eq!((&kernel["rank"], &kernel["old"]["meaning"]), (&"same code".into(), &"same".into()), "{kernel}");
 }
 
-/// Machine code that does not compute what its PTX says is listed first, with its release, in each format. Both
-/// releases are checked.
+/// A kernel whose machine code does not compute what its PTX says is listed first, with the release, in each format.
+/// Both releases are checked.
 #[test]
 fn another_meaning_is_found() {
     let Some(releases) = Releases::new("sed 's/%r1, 1;/%r1, 2;/'", "") else { return };
@@ -128,8 +128,8 @@ fn spills_are_worse() {
     assert!(github.contains("with ptxas 99.0.1 instead of ") && github.contains(" bytes spilled"), "{github}");
 }
 
-/// A file that only the new release refuses is worse. The comparison stays open if both releases refuse a file, or if a
-/// kernel has no verdict.
+/// A kernel is worse if only the new release refuses its file. If both releases refuse the file, or if a kernel has no
+/// verdict, the comparison is undecided.
 #[test]
 fn what_cannot_be_compared() {
     let Some(releases) = Releases::new("sed 's/add.s32/add.s33/'", "") else { return };
@@ -145,7 +145,8 @@ fn what_cannot_be_compared() {
     assert!(code == Some(2) && text.contains("not compared with the PTX: 1 of 1 kernel\n"), "{text}");
 }
 
-/// Releases are taken from their folder by number. A missing release is an error that names the way to install it.
+/// A release number selects a ptxas in the folder of releases. A missing release is an error that gives the command to
+/// install it.
 #[test]
 fn releases_of_the_folder() {
     let Some(releases) = Releases::new("cat", "") else { return };

@@ -2,8 +2,9 @@
 //!
 //! The instances follow their published definitions: queens' graphs, Mycielski's graphs, complete graphs, and random
 //! graphs from our own generator. Every edge becomes a point at which both of its ends are live. The interference graph
-//! is therefore the given graph, and the units of an allocation are the colours. Unlike live ranges, these ranges touch
-//! in any pattern, so a property of intervals that an engine silently relies on does not hold here.
+//! is therefore the given graph, and the units of an allocation are the colours. Live ranges of a function are
+//! intervals, but these ranges may overlap in any pattern. The tests therefore find an engine that relies on a property
+//! of intervals.
 
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::fatpoint::Fatpoint;
@@ -93,7 +94,8 @@ impl Graph {
     }
 }
 
-/// Returns the colours that an engine uses, proved by the checker, and the number of vertices over the register limit.
+/// Returns the number of colours that an engine uses, and the number of vertices over the register limit. The checker
+/// proves the allocation.
 fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     let name = format!("{} of {}", engine.name(), problem.name());
     let allocation = engine.allocate(problem).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -101,8 +103,8 @@ fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     (costs.units[0], costs.over_limit)
 }
 
-/// An instance with its chromatic number, if known, and the measured colours of each engine: without a limit, and with
-/// a limit that certainly suffices.
+/// An instance with its chromatic number, if known, and the measured number of colours of each engine: without a limit,
+/// and with a limit that is certainly large enough.
 struct Instance {
     name: &'static str,
     graph: Graph,

@@ -1,4 +1,4 @@
-//! The documents refer only to existing things: every link and every path in them exists.
+//! Every link and every path in the documents exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the words between single backticks that are paths of this repository.
+/// Returns the paths of this repository between single backticks.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let fenced = text.split("```").step_by(2);
     let quoted = fenced.flat_map(|prose| prose.split('`').skip(1).step_by(2));
@@ -53,7 +53,7 @@ fn every_link_leads_somewhere() {
     }
 }
 
-/// A new reader reads the first pages in a minute: the README has 120 lines, and the page of the forecast 11 KB.
+/// The first pages are short: the README has at most 120 lines, and the page of the forecast at most 11 KB.
 #[test]
 fn first_pages_are_short() {
     assert!(read("README.md").lines().count() <= 120, "figures belong in docs/results.md");

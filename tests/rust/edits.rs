@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Tests of edits that are refused. The other tests apply edits.
+/// Tests of refused edits. The other tests apply edits.
 const REFUSALS: [&str; 5] =
     ["refused.test", "refused-bits.test", "refused-shared.test", "refused-wide.test", "unproven.test"];
 
@@ -15,14 +15,14 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// An edit of PTX modules that machine code does not have.
+/// An edit that exists for PTX modules only.
 const OF_TEXT: &str = "insert-pragma";
 
-/// What the shim gets instead of edits of slots. src/ffi/wrong_edits.rs draws such edits, and src/check/lowered proves
-/// them.
+/// Edits that replace edits of slots before they reach the shim. src/ffi/wrong_edits.rs draws such edits, and
+/// src/check/lowered proves them.
 const LOWERED: [&str; 2] = ["insert-inst", "insert-assembly"];
 
-/// Returns the kinds of edits as `Edit::kind` names them.
+/// Returns the kinds of edits, as `Edit::kind` returns them.
 fn kinds(source: &str) -> Vec<String> {
     let names = source
         .lines()
@@ -30,7 +30,7 @@ fn kinds(source: &str) -> Vec<String> {
     names.filter(|&name| name != OF_TEXT).map(str::to_owned).collect()
 }
 
-/// Returns the kinds that cross the boundary, from the numbers in the header, in the words of the text form.
+/// Returns the kinds of edits that the shim accepts, from the constants in the header, spelled as in the text form.
 fn crossing(header: &str) -> Vec<String> {
     let names = header.lines().filter_map(|line| line.strip_prefix("#define NVPTX_RA_EDIT_")?.split(' ').next());
     names.map(|name| name.to_lowercase().replace('_', "-")).collect()
@@ -67,7 +67,7 @@ fn each_kind_is_in_the_grammar() {
     assert_eq!(missing, Vec::<&String>::new(), "docs/mfv.md has no line for these");
 }
 
-/// Each kind that crosses is an edit of the language, or a result of lowering.
+/// Each kind of edit that the shim accepts is an edit of the text form, or replaces an edit of slots.
 #[test]
 fn what_crosses_is_known() {
     let kinds = kinds(&read(&path("src/function/edit.rs")));

@@ -1,7 +1,8 @@
-//! Kernels in the emulator compute the same as plain Rust, and the emulator distinguishes mutants from the originals.
+//! Kernels in the emulator give the same results as plain Rust code, and the emulator distinguishes mutants from the
+//! originals.
 //!
-//! tests/ptx/kernels has PTX that nvcc made from four files of examples/. Other examples are compiled if nvcc is
-//! installed (`scripts/setup.sh cuda` installs it), and skipped otherwise.
+//! tests/ptx/kernels has PTX that nvcc made from four files of examples/. Other examples are compiled by nvcc, and
+//! skipped if nvcc is missing (`scripts/setup.sh cuda` installs it).
 
 mod irreducible;
 mod mutants;
@@ -15,7 +16,7 @@ use std::path::Path;
 use nvptx_ra::emulate::{Argument, Launches, Program, Stores, run};
 use nvptx_ra::ptx::Module;
 
-/// Reads a kernel's file.
+/// Reads a file of kernels.
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx/kernels").join(name);
     fs::read_to_string(path).expect("the file can be read")
@@ -25,8 +26,8 @@ fn program(text: &str) -> Program {
     Program::new(&Module::read("kernels", text.as_bytes()).expect("PTX"))
 }
 
-/// A launch with buffers. Each buffer has 4 GiB of addresses, and its number is that of the parameter that points to
-/// it.
+/// A launch with buffers. Each buffer has an address range of 4 GiB. Its number is the number of the parameter that
+/// points to it.
 struct Launch {
     launches: Launches,
 }
@@ -64,7 +65,7 @@ impl Launch {
         self
     }
 
-    /// Returns the memory after the launch.
+    /// Returns the stored bytes after the launch.
     fn run(&self, program: &Program, kernel: &str) -> Memory {
         let stores = run(program, kernel, &self.launches).unwrap_or_else(|reason| panic!("{kernel}: {reason}"));
         Memory::new(&stores)
@@ -94,17 +95,17 @@ impl Memory {
     }
 }
 
-/// Returns the bytes of words.
+/// Returns the bytes of some words.
 fn of_words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns the bytes of floats.
+/// Returns the bytes of some floats.
 fn of_floats(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// Returns numbers that look random.
+/// Returns pseudo-random numbers.
 fn drawn(count: usize, seed: u32) -> Vec<u32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
     let next = |_| {

@@ -1,9 +1,9 @@
-//! Texts in `tests/golden`, kept so that a change shows as one readable difference.
+//! Compares texts with the files in `tests/golden`, so that a change shows as one readable difference.
 
 use std::fs;
 use std::path::Path;
 
-/// Compares a text with the file of that name. With `UPDATE_EXPECT` in the environment, writes the file first.
+/// Compares a text with the file of this name. With `UPDATE_EXPECT` in the environment, writes the file first.
 pub(crate) fn expect(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_EXPECT").is_some() {

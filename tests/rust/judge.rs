@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// A judge that counts each copy between registers as eight bytes stored and eight loaded, and each statement as an
-/// instruction.
+/// A stand-in for ptxas that counts each copy between registers as eight bytes stored and eight loaded, and each
+/// statement as an instruction.
 const JUDGE: &str = r#"#!/bin/sh
 case $1 in --version) echo "a judge for tests"; exit;; --help) exit;; esac
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
@@ -26,10 +26,11 @@ awk -v out="$out" '
 }' "$1"
 "#;
 
-/// The disassembler of that judge. The judge's output is already a listing.
+/// The disassembler for this stand-in, whose output is already a listing.
 const DISASSEMBLER: &str = "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\ncat \"$1\"\n";
 
-/// Two kernels and a function that one of them calls. `moves` has copies. `fixed` has copies too, but cannot be edited.
+/// Two kernels and a function that one of them calls. `moves` has copies. `fixed` also has copies, but cannot be
+/// edited.
 pub(crate) const KERNELS: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n\
     .func (.param .b32 r) half(.param .b32 a)\n{\n\t.reg .b32 %r<4>;\n\tld.param.u32 %r1, [a];\n\tshr.u32 %r2, %r1, 1;\n\
     \tmov.u32 %r3, %r2;\n\tst.param.b32 [r], %r3;\n\tret;\n}\n\n\

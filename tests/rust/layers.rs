@@ -1,9 +1,9 @@
-//! The layers of the code. Rooms import downwards only, the checker imports only the function view, and files of
-//! different ideas do not import each other in a circle.
+//! The layers of the code. Rooms import only rooms of lower layers, the checker imports only the function view, and
+//! files of different ideas do not import each other in a cycle.
 //!
 //! The sources are parsed, not compiled: `use` items and paths in code, without items under `#[cfg(test)]`. A name that
-//! a module re-exports (`pub use`) counts as an import of the file that defines it. A module and its parts are one
-//! idea: a file may import the files below it, and these may import its definitions.
+//! a module re-exports (`pub use`) counts as an import of the file that defines it. A module and its submodules are one
+//! idea: the module's file may import its submodules, and the submodules may import its definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use super::sources::{files, src};
 use syn::visit::{self, Visit};
 
-/// The rooms, from top to bottom. A room imports only rooms in a line below its own.
+/// The rooms, from top to bottom. A room imports only rooms in later lines.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
     &["ffi"],
@@ -45,7 +45,7 @@ const CHECKER_MAY_IMPORT: [&str; 3] = ["function", "index", "error"];
 type Module = Vec<String>;
 
 struct Source {
-    /// Paths that the code references, from the root of the crate.
+    /// Paths that the code references, relative to the crate's root.
     imports: BTreeSet<Vec<String>>,
     /// Names that the module re-exports, and the paths that they refer to.
     exports: BTreeMap<String, Vec<String>>,
@@ -54,7 +54,7 @@ struct Source {
 /// Reads the paths of one file.
 struct Reader<'a> {
     modules: &'a BTreeSet<Module>,
-    /// The module that is being read: the file's module, or a module in braces inside it.
+    /// The module that is being read: the file's module, or an inline module inside the file.
     here: Module,
     imports: BTreeSet<Vec<String>>,
     exports: BTreeMap<String, Vec<String>>,
@@ -69,7 +69,7 @@ fn is_test_only(attributes: &[syn::Attribute]) -> bool {
 }
 
 impl Reader<'_> {
-    /// Returns the path from the root of the crate. `None` if the path leads out of the crate.
+    /// Returns the path relative to the crate's root. `None` if the path leads out of the crate.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let mut base = self.here.clone();
         let mut rest = path;
@@ -254,7 +254,7 @@ fn the_checker_knows_the_view_alone() {
     assert!(imported.contains("function") && foreign.is_empty(), "check imports {foreign:?}");
 }
 
-/// Files of different ideas do not need each other, so each can be read without the other.
+/// Files of different ideas do not import each other, so each file can be read without the other.
 #[test]
 fn no_circles() {
     let edges = SOURCES.edges();

@@ -1,4 +1,4 @@
-//! The tests of the library, in one program, because each test program links the whole library again.
+//! The tests of the library, in one test program. More test programs would each link the whole library.
 
 mod ambient_state;
 #[cfg(feature = "fuzzing")]

@@ -39,7 +39,7 @@ fn flagged(operand: Operand, flags: OperandFlags) -> Operand {
     Operand { flags: operand.flags | flags, ..operand }
 }
 
-/// In a two-address instruction, the read ends where the write starts, with another value.
+/// In a two-address instruction, the read value ends where the written value starts.
 #[test]
 fn tied_operands() {
     let (write, read) = (Operand::write(A), Operand::read(A));
@@ -49,7 +49,7 @@ fn tied_operands() {
     assert_eq!(ranges.value_def(ValueNumber(1)), ValueDef::Inst { inst: Inst(1), operand: 0 });
 }
 
-/// A value that is never read is live where it is written. An early write is live for the whole instruction.
+/// A value that is never read is live only at its write. An early-clobber write is live for the whole instruction.
 #[test]
 fn dead_definitions() {
     let early = flagged(Operand::write(A), OperandFlags::EARLY_CLOBBER);
@@ -57,7 +57,7 @@ fn dead_definitions() {
     assert_eq!(ranges.segments(A), [segment(1, 2, 0), segment(2, 4, 1)]);
 }
 
-/// An undefined read is no read, and a register without occurrences has no segments.
+/// An undefined read extends no live range, and a register without occurrences has no segments.
 #[test]
 fn undefined_read() {
     let undefined = flagged(Operand::read(A), OperandFlags::UNDEF);
@@ -66,7 +66,8 @@ fn undefined_read() {
     assert_eq!(ranges.num_values(), 0);
 }
 
-/// If a loop updates a register, the register has a value at the loop's header and is live in the whole loop.
+/// If a loop updates a register, the register has a value of its own at the loop's header and is live in the whole
+/// loop.
 #[test]
 fn updated_in_loop() {
     let (write, read) = (Operand::write(A), Operand::read(A));
@@ -77,7 +78,7 @@ fn updated_in_loop() {
     assert_eq!(ranges.live_in_value(A, Block(2)), Some(ValueNumber(1)));
 }
 
-/// If a loop only reads a value, each block of the loop has the same value.
+/// If a loop only reads a register, the register has the same value in each block of the loop.
 #[test]
 fn read_in_loop() {
     let ranges = ranges(&function(&[(&[1], &[&[Operand::write(A)]]), (&[1, 2], &[&[Operand::read(A)]]), (&[], &[])]));
@@ -85,8 +86,8 @@ fn read_in_loop() {
     assert_eq!(ranges.live_ins(A), [LiveIn { block: Block(1), value: ValueNumber(0) }]);
 }
 
-/// If one path defines the register and the other does not, the two values meet. The undefined register has a value
-/// too, live from the entry.
+/// If only one of two paths defines a register, the two values meet in a new value. The undefined register also has a
+/// value, which is live from the entry.
 #[test]
 fn undefined_on_one_path() {
     let function = function(&[(&[1, 2], &[]), (&[2], &[&[Operand::write(A)]]), (&[], &[&[Operand::read(A)]])]);

@@ -1,5 +1,5 @@
-//! Execution of machine code: ptxas's code of kernels compared with their PTX, code with one changed instruction, and
-//! counts of executed instructions.
+//! Runs machine code: ptxas's code of kernels compared with their PTX, code with one changed instruction, and counts of
+//! executed instructions.
 
 use super::cuda;
 use std::fs;
@@ -59,7 +59,7 @@ fn ptx(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx").join(name)
 }
 
-/// ptxas's code of real kernels computes what their PTX says, for five processors, with and without optimisation. The
+/// ptxas's code of real kernels computes the same as their PTX, for five processors, with and without optimisation. The
 /// results are bit-identical if nothing is fused.
 #[test]
 fn machine_code_is_its_ptx() {
@@ -78,8 +78,8 @@ fn machine_code_is_its_ptx() {
     }
 }
 
-/// A sum of floats by exchanges in shared memory, whose loop ends after each thread's sum is stored; and choices
-/// between 64-bit numbers.
+/// A kernel that adds floats atomically in shared memory, and selects between 64-bit numbers. ptxas makes the sum a
+/// loop of exchanges, which ends after each thread has added its number.
 const LATER: &str = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{\n\
     .reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<12>;\n.reg .pred %p<4>;\n.shared .align 4 .f32 sum;\n\
     ld.param.u64 %rd1, [p];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd2, %r0, 64;\nadd.s64 %rd3, %rd1, %rd2;\n\
@@ -91,7 +91,7 @@ const LATER: &str = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .e
     sub.s64 %rd11, %rd9, %rd8;\nst.global.u64 [%rd3+24], %rd6;\nst.global.u64 [%rd3+32], %rd7;\n\
     st.global.u64 [%rd3+40], %rd10;\nst.global.u64 [%rd3+48], %rd11;\nret;\n}\n";
 
-/// Instructions that came with sm_100 and sm_120 compute what the PTX says.
+/// Instructions that exist only since sm_100 or sm_120 compute the same as the PTX.
 #[test]
 fn later_processors() {
     let Some(tool) = Tool::new() else { return };
@@ -104,7 +104,7 @@ fn later_processors() {
     }
 }
 
-/// A kernel that stores a hash of its loads. The result depends on each of its operations.
+/// A kernel that stores a hash of its loads. The hash depends on each of its operations.
 const HASH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{\n\
     \t.reg .b32 %r<12>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r0, %tid.x;\n\
     \tmul.wide.u32 %rd2, %r0, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tld.global.u32 %r1, [%rd3];\n\
@@ -112,8 +112,8 @@ const HASH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .ent
     \tadd.s32 %r6, %r5, %r3;\n\tmul.lo.s32 %r7, %r6, %r4;\n\txor.b32 %r8, %r7, %r6;\n\
     \tst.global.u32 [%rd3+4096], %r8;\n\tret;\n}\n";
 
-/// A comparison with the PTX finds any operation that reads another register: it stores another value, or an undefined
-/// one.
+/// If an operation reads another register, the comparison with the PTX finds it: the machine code stores another or an
+/// undefined value.
 #[test]
 fn changed_machine_code_differs() {
     let Some(tool) = Tool::new() else { return };
@@ -122,7 +122,7 @@ fn changed_machine_code_differs() {
     let cubin = tool.assemble(&file, "sm_90", &[]);
     assert_eq!(tool.compared(&file, &cubin, &[]).0, 0);
     let bytes = fs::read(&cubin).expect("it is there");
-    // IADD3, LOP3, SHF and IMAD, which have the first source in the fourth byte.
+    // IADD3, LOP3, SHF and IMAD, whose first source is in the fourth byte.
     let computes = |at: &usize| {
         let code = u16::from_le_bytes([bytes[*at], bytes[at + 1]]);
         matches!(code & 0x1ff, 0x10 | 0x12 | 0x19 | 0x24) && code >> 12 == 7 && bytes[at + 3] != 0xff
@@ -139,8 +139,8 @@ fn changed_machine_code_differs() {
     }
 }
 
-/// ptxas unrolls a loop as if the difference of bound and start did not wrap. A comparison finds this difference, and
-/// finds none if the loop is not unrolled.
+/// ptxas unrolls a loop on the assumption that the difference of its bound and its start does not wrap. A comparison
+/// finds the wrong result, and finds no difference if the loop is not unrolled.
 #[test]
 fn a_loop_that_wraps_is_found() {
     let Some(tool) = Tool::new() else { return };
@@ -156,8 +156,8 @@ fn a_loop_that_wraps_is_found() {
     assert_eq!(tool.compared(&file, &plain, &[]).0, 0);
 }
 
-/// The instructions that a launch executes are counted by class, by block and by source line. PTX has no machine
-/// instructions.
+/// The executed instructions of a launch are counted by class, by block and by source line. A PTX file has no machine
+/// instructions to count, and a message reports this.
 #[test]
 fn counts() {
     let Some(tool) = Tool::new() else { return };
@@ -182,7 +182,7 @@ fn counts() {
     assert!(executed["machine"]["issued"].as_u64() > Some(0), "{executed}");
 }
 
-/// A truncated cubin, and a cubin with an unknown instruction, end in an error and not in a verdict.
+/// A truncated cubin and a cubin with an unknown instruction cause an error, not a verdict.
 #[test]
 fn damaged_machine_code() {
     let Some(tool) = Tool::new() else { return };

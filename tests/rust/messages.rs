@@ -1,6 +1,6 @@
-//! The texts that users read: messages of errors and remarks, and the help of every command, each in one file.
-//! `UPDATE_EXPECT=1 cargo test` updates the files; review the difference. Messages of failed assertions, markup of
-//! pages and table rows are excluded.
+//! The texts that users read: messages of errors and remarks, and the help of every command. Each kind is in one golden
+//! file. `UPDATE_EXPECT=1 cargo test` updates the files; review the difference. Messages of failed assertions, markup
+//! of pages and table rows are excluded.
 
 use super::golden;
 use super::sources;
@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 
-/// Macros whose strings are for developers, or are pages.
+/// Macros with strings for developers, or with pages.
 const OTHERS: [&str; 10] = [
     "assert",
     "assert_eq",
@@ -43,7 +43,7 @@ impl<'ast> Visit<'ast> for Sentences {
 
     fn visit_lit_str(&mut self, literal: &'ast syn::LitStr) {
         let text = literal.value();
-        // A string with column formats is a table row.
+        // A string with column widths is a table row.
         let is_word =
             |word: &&str| !word.contains(":<") && !word.contains(":>") && word.chars().any(char::is_alphabetic);
         if text.split_whitespace().filter(is_word).count() >= 3 {
@@ -91,7 +91,7 @@ fn messages_are_read_in_a_row() {
     let mut page = String::new();
     for path in sources::files(&sources::src()) {
         let name = path.strip_prefix(sources::src()).expect("a file of the sources").to_string_lossy().into_owned();
-        // The tables of opcodes are no sentences, and the messages of the fuzzing are for developers.
+        // Tables of opcodes are not sentences, and messages of fuzzing are for developers.
         if name.contains("tests")
             || name.contains("drawn_")
             || name.starts_with("fuzzing")

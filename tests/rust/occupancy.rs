@@ -1,6 +1,6 @@
-//! Compares the machine model with NVIDIA's own sources: `cuda_occupancy.h` for every occupancy, CUDA's core libraries
-//! for the table. The programs in `tests/occupancy` get all numbers as input, because the numbers are defined only in
-//! the core.
+//! Compares the machine model with NVIDIA's own sources: occupancies with `cuda_occupancy.h`, and the table of
+//! processors with CUDA's core libraries. The programs in `tests/occupancy` get all numbers as input, because the
+//! numbers are defined only in the core.
 //!
 //! Skipped if the headers (`scripts/setup.sh cuda` installs them) or a C++ compiler is missing. With
 //! `OCCUPANCY=required` in the environment, as in `make check`, this is a failure.
@@ -46,7 +46,7 @@ fn answer(program: &str, header: &str, input: &str) -> Option<String> {
     }
     let compiled = compile.arg("-o").arg(&place).arg(source).output().expect("the compiler starts");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    // The input is a file, because pipes could fill on both sides.
+    // The input is a file, because with pipes each process could wait for the other.
     let questions = place.with_extension("in");
     fs::write(&questions, input).expect("the questions can be written");
     let stdin = Stdio::from(File::open(&questions).expect("the questions can be read"));
@@ -58,8 +58,8 @@ fn answer(program: &str, header: &str, input: &str) -> Option<String> {
 /// Launches without a register count, and the range of register counts for each.
 type Questions = Vec<(Launch, u32, u32)>;
 
-/// Returns launches with every register count, block size and amount of shared memory; then launches with carve-outs
-/// and barriers.
+/// Returns launches with every register count, block size and amount of shared memory, followed by launches with
+/// carve-outs and barriers.
 fn questions(machine: &Architecture) -> Questions {
     let opt_in = machine.shared_opt_in();
     let shared: Vec<(u32, u32)> = vec![
@@ -95,7 +95,7 @@ fn questions(machine: &Architecture) -> Questions {
     questions
 }
 
-/// Returns the program's input for a machine and the launches on it.
+/// Returns the input of the program: a machine and its launches.
 fn told(machine: &Architecture, questions: &Questions) -> String {
     let mut text = format!(
         "device {} {} {MAX_THREADS_PER_BLOCK} {} {REGISTERS} {SHARED_PER_BLOCK} {} {} {}\n",
@@ -116,7 +116,7 @@ fn told(machine: &Architecture, questions: &Questions) -> String {
     text
 }
 
-/// Returns the model's figures of a launch, in the header's terms.
+/// Returns the model's figures of a launch, in the order and units of the header.
 fn ours(machine: &Architecture, launch: &Launch) -> [u32; 9] {
     let occupancy = machine.occupancy(launch);
     let limits = occupancy.block_limits;
@@ -157,7 +157,7 @@ fn occupancy_is_what_nvidias_header_computes() {
     println!("{compared} launches on {} architectures compared", questions.len());
 }
 
-/// The table equals that of NVIDIA's own libraries, except for the two architectures that these libraries lack or have
+/// The table equals that of NVIDIA's own libraries, except for two architectures that these libraries lack or have
 /// renamed.
 #[test]
 fn the_table_is_that_of_nvidias_libraries() {

@@ -1,4 +1,4 @@
-//! PTX of real compilers is read and printed byte for byte.
+//! PTX of real compilers is read, and printed again byte for byte.
 //!
 //! Set `PTX_CORPUS` to files or folders, separated by colons, to test more than the files of tests/ptx.
 
@@ -32,7 +32,7 @@ fn corpus() -> Vec<PathBuf> {
     std::iter::once(own).chain(more).flat_map(|path| ptx_files(&path)).collect()
 }
 
-/// Every file is printed exactly as it was read, from the parts of its statements. Hardly any statement is opaque.
+/// Every file is printed exactly as it was read, from the parts of its statements. Almost no statement is opaque.
 #[test]
 fn same_bytes() {
     let (mut statements, mut bytes, mut time) = (0, 0, 0.0);
@@ -95,7 +95,7 @@ const PIPELINES: [&str; 6] = [
     "nvptx-rename<rename;rename-all;verify>",
 ];
 
-/// Returns ptxas, if this machine has it.
+/// Returns ptxas if it is installed.
 fn ptxas() -> Option<PathBuf> {
     let path = std::env::var("PTXAS").unwrap_or_else(|_| "ptxas".into());
     Command::new(&path).arg("--version").output().ok().filter(|output| output.status.success())?;
@@ -113,7 +113,8 @@ fn assembles(ptxas: &Path, text: &[u8], target: &str) -> Result<(), String> {
     if done.status.success() { Ok(()) } else { Err(message.lines().take(4).collect::<Vec<_>>().join(" | ")) }
 }
 
-/// Every pass runs on every file. Its output parses again, and ptxas accepts it if ptxas accepts the original file.
+/// Every pass runs on every file. The output parses again, and ptxas accepts the output if it accepts the original
+/// file.
 #[test]
 fn passes_on_text() {
     let ptxas = ptxas();
@@ -170,8 +171,8 @@ fn passes_on_text() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Every kernel has a forecast. `PTX_FORECASTS` names a file for the figures: file, kernel, most live words, words that
-/// differ between threads, registers, instructions.
+/// Every kernel has a forecast. If `PTX_FORECASTS` names a file, these figures are written to it: file, kernel, most
+/// live words, words that differ between threads, registers, instructions.
 #[test]
 fn forecasts() {
     let mut lines = String::new();
@@ -235,7 +236,7 @@ fn renamed(function: &Function) -> EditList {
     edits
 }
 
-/// After every register gets another name, the PTX has the same meaning, and ptxas accepts it.
+/// If every register gets another name, the PTX has the same meaning, and ptxas accepts it.
 #[test]
 fn all_registers_renamed() {
     let ptxas = ptxas();

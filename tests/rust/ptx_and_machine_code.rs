@@ -1,8 +1,9 @@
-//! Passes see the same facts of every instruction in PTX and in the machine code from which LLVM printed it.
+//! Passes get the same facts about each instruction from PTX as from the LLVM machine code from which the PTX was
+//! printed.
 //!
 //! Set `PTX_AND_VIEWS` to a folder to test more than the files of tests/ptx. For each `NAME.ptx` in the folder,
 //! `NAME.views` is the output of `llc -load-pass-plugin=libnvptx_ra.so -nvptx-ra-trace=view -nvptx-ra-rename` on the
-//! same compilation. `llc` prints instructions in the order of the last view, that of `nvptx-rename`.
+//! same compilation. `llc` prints the instructions in the order of the last view, which is that of `nvptx-rename`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,8 @@ use nvptx_ra::function::{Effects, Function, Inst, Role};
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::{Classification, CopyFamily, OpcodeInfo, Purity};
 
-/// Returns the view after each line that names a pass. Other lines of that pass are skipped.
+/// Returns the views that a pass printed. A view follows the line that names its pass; other lines of the pass are
+/// skipped.
 fn views_of(pass: &str, text: &str) -> Vec<Function> {
     let traces = text.split("nvptx-ra: ").filter_map(|trace| trace.strip_prefix(pass));
     let function = |trace: &str| {
@@ -28,7 +30,7 @@ fn opcode_of(function: &Function, inst: Inst) -> &str {
 }
 
 /// Returns the instructions that appear in the PTX, in order. `None` if the function has inline assembly or calls,
-/// because its PTX is no list of the same instructions.
+/// because its PTX then has other instructions.
 fn printed(function: &Function) -> Option<Vec<Inst>> {
     let is_other = |inst: Inst| {
         function.effects(inst).contains(Effects::CALL_SEQUENCE) || opcode_of(function, inst).starts_with("INLINEASM")
@@ -37,7 +39,7 @@ fn printed(function: &Function) -> Option<Vec<Inst>> {
         return None;
     }
     let is_printed = |&inst: &Inst| {
-        // A whole list of labels is one instruction in PTX.
+        // In PTX, a whole list of labels is a single instruction.
         let is_of_list = matches!(opcode_of(function, inst), "BRX_START" | "BRX_ITEM");
         let is_silent = matches!(function.role(inst), Role::Debug | Role::Undef) || opcode_of(function, inst) == "KILL";
         !is_of_list && !is_silent && !function.effects(inst).contains(Effects::META)
@@ -58,7 +60,7 @@ fn facts(function: &Function, classification: &Classification, inst: Inst) -> (S
     (format!("{written} written, {effects:?}, {space:?}, {remat:?}, {uniformity:?}, {has_uniform_form}"), info.family)
 }
 
-/// Whether PTX may show a copy as another kind than the machine code does.
+/// Whether PTX and machine code may show the same copy as these two kinds.
 fn is_known_difference(llvm: CopyFamily, text: CopyFamily) -> bool {
     use CopyFamily::{FrameAddress, NotCopy, Parameter, Symbol};
     // A stack address is an addition in PTX. LLVM uses the same opcode for the address of a symbol and the address of a
@@ -113,7 +115,7 @@ fn tables_agree() {
                 let (of_opcode, kind) = facts(llvm, &of_llvm, theirs);
                 let (of_mnemonic, own_kind) = facts(&view.function, &view.classification, own);
                 if (kind, own_kind) == (CopyFamily::StackAddress, CopyFamily::FrameAddress) {
-                    // The start of the stack is an address with the offset 0. It is uniform, because its inputs are the
+                    // The start of the stack is the address with offset 0. It is uniform, because its inputs are the
                     // same in all threads.
                     continue;
                 }

@@ -1,10 +1,11 @@
 //! ptxas itself confirms which registers an instruction reads and writes: the machine code of small kernels must agree
 //! with every claim of the view.
 //!
-//! tests/ptx/instructions.txt has an instruction for each name of the table. A kernel loads each register from its own
-//! place, runs the instruction and stores all registers. If the view says that a register is written and its old value
-//! is not read, a load from another place changes no bit of the machine code. If the view says that a register is not
-//! written, a store of a copy from before the instruction changes no bit either.
+//! tests/ptx/instructions.txt has an instruction for each mnemonic of the table. A kernel loads each register from its
+//! own address, runs the instruction and stores all registers. If the view says that a register is written and its old
+//! value is not read, a load from another address must not change the machine code. If the view says that a register is
+//! not written, the kernel may instead store a copy of the register from before the instruction. This must not change
+//! the machine code either.
 //!
 //! Skipped if ptxas of CUDA 13 is missing (`scripts/setup.sh cuda` installs it), and with `PTXAS=skip` in the
 //! environment. With `PTXAS=required`, as in a step of `make check`, a missing ptxas is a failure.
@@ -40,7 +41,7 @@ fn instructions() -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// Expands a pattern: `{a,b}` is `a` or `b`.
+/// Expands a pattern: `{a,b}` stands for `a` and for `b`.
 fn expanded(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
     let (choices, after) = rest.split_once('}').expect("a closed brace");
@@ -66,7 +67,7 @@ fn registers(instruction: &str) -> Vec<Register> {
     found
 }
 
-/// Returns PTX's type of a class.
+/// Returns the PTX type of a class.
 fn type_of(class: char) -> &'static str {
     match class {
         'p' => "pred",
@@ -77,13 +78,13 @@ fn type_of(class: char) -> &'static str {
     }
 }
 
-/// How a kernel differs from the plain one.
+/// Difference between a kernel and the plain kernel
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Variant {
     Plain,
-    /// A register is loaded from another place.
+    /// A register is loaded from another address.
     OtherValue(Register),
-    /// A copy of a register, made before the instruction, is stored in its place.
+    /// A copy of a register, made before the instruction, is stored instead of the register.
     EarlyCopy(Register),
 }
 
@@ -139,8 +140,8 @@ fn claims(processor: &str, instruction: &str) -> Vec<Variant> {
     let view = module.view(body).unwrap_or_else(|error| panic!("{instruction}: {error}"));
     let function = &view.function;
     let registers = registers(instruction);
-    // The first instruction loads the address of the results. A predicate takes two instructions, any other register
-    // one.
+    // The first instruction loads the address of the results. A load takes two instructions for a predicate, and one
+    // for any other register.
     let count = |of: &[Register]| of.iter().map(|(class, _)| if *class == 'p' { 2 } else { 1 }).sum::<u32>();
     let inst = Inst(1 + count(&registers));
     let opcode = function.opcodes().name(function.opcode(inst));
@@ -168,7 +169,7 @@ fn written(function: &Function, inst: Inst) -> VReg {
     function.operands(inst).iter().find(|operand| operand.is_def()).and_then(|operand| operand.reg()).expect("a result")
 }
 
-/// Returns the register that an instruction stores, or selects by, next to the address.
+/// Returns the register that an instruction stores or selects by. The address does not count.
 fn read(function: &Function, inst: Inst) -> VReg {
     let address = written(function, Inst(0));
     let mut read =

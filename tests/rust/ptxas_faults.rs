@@ -1,5 +1,5 @@
-//! Known faults of ptxas. The header of each file in tests/ptxas-faults says for which ptxas releases the machine code
-//! is wrong or right, and the test checks this for the installed release.
+//! Known faults of ptxas. The header of each file in tests/ptxas-faults lists the ptxas releases with wrong and with
+//! right machine code, and the test checks the lists for the installed release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Fault {
     target: String,
 }
 
-/// Returns the numbers of a release: those of `13.4.46rc1` are 13, 4, 46 and 1.
+/// Returns the numbers of a release, for example 13, 4, 46 and 1 for `13.4.46rc1`.
 fn numbers(release: &str) -> Vec<u32> {
     let parts = release.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty());
     parts.map(|part| part.parse().expect("a release has small numbers")).collect()
@@ -49,7 +49,7 @@ fn fault(path: PathBuf) -> Fault {
     let text = fs::read_to_string(&path).expect("the file can be read");
     let find = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let field = |name: &str| find(name).unwrap_or_else(|| panic!("{}: no line {name}", path.display())).to_owned();
-    // Releases from 12.8.61 to 13.0.88 refuse any other letter, even in comments.
+    // Releases from 12.8.61 to 13.0.88 refuse characters that are not ASCII, even in comments.
     assert!(text.is_ascii(), "{}: a letter that is not ASCII", path.display());
     assert!(text.starts_with("// "), "{}: the first line says what goes wrong", path.display());
     field("// report:");
@@ -64,7 +64,7 @@ fn fault(path: PathBuf) -> Fault {
     }
 }
 
-/// Returns the release of a ptxas, such as 13.0.88.
+/// Returns the release of a ptxas, for example 13.0.88.
 fn release(ptxas: &Path) -> Vec<u32> {
     let output = Command::new(ptxas).arg("--version").output().expect("ptxas starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -72,7 +72,7 @@ fn release(ptxas: &Path) -> Vec<u32> {
     numbers(version.unwrap_or_else(|| panic!("no version: {said}")))
 }
 
-/// Returns the memory before a launch and after it, or the reason why it could not run.
+/// Returns the memory before and after a launch, or the reason why the launch could not run.
 fn recorded(tool: &Tool, file: &Path, launch: &[String], name: &str) -> Result<[Vec<u8>; 2], String> {
     let folder = tool.folder.path().join(name);
     let mut arguments = vec!["run", "--record", folder.to_str().expect("a path of ASCII")];
@@ -96,8 +96,7 @@ fn ranges_of_releases_hold_their_ends_and_what_is_between() {
     assert!(ranges("none").is_empty());
 }
 
-/// No release is both wrong and right, each file has a launch that its PTX completes, and a repeated launch leaves the
-/// same memory.
+/// No release is both wrong and right, and the tool can record the launch of each file's PTX.
 #[test]
 fn the_ptx_of_each_text_runs() {
     let folder = tempfile::tempdir().expect("there is space");

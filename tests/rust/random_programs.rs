@@ -1,4 +1,4 @@
-//! Random programs are PTX that ptxas accepts.
+//! ptxas accepts the PTX of random programs.
 //!
 //! Skipped if ptxas of CUDA 13 is missing (`scripts/setup.sh cuda` installs it), and with `PTXAS=skip` in the
 //! environment. With `PTXAS=required`, as in a step of `make check`, a missing ptxas is a failure.

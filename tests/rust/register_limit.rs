@@ -1,5 +1,5 @@
-//! Compares the model of register limits with ptxas itself. The kernels need more registers than the limit, with every
-//! combination of directives and options.
+//! Compares the model of register limits with ptxas itself, on kernels that need more registers than the limit, with
+//! every combination of directives and options.
 //!
 //! Skipped if ptxas of CUDA 13 is missing (`scripts/setup.sh cuda` installs it), and with `PTXAS=skip` in the
 //! environment. With `PTXAS=required`, as in a step of `make check`, a missing ptxas is a failure.
@@ -23,8 +23,7 @@ fn ptxas() -> Option<PathBuf> {
     cuda::programs(&["ptxas"]).map(|programs| programs.join("ptxas"))
 }
 
-/// Returns a kernel with `values` values that are live over a loop, with directives, and with statements at its
-/// beginning.
+/// Returns a kernel with these directives and first statements. `values` of its values are live over a loop.
 fn kernel(name: &str, directives: &str, values: u32, first: &str) -> String {
     let mut text = format!(
         ".visible .entry {name}(.param .u64 p)\n{directives}\n{{\n.reg .u64 %rd<4>; .reg .u32 %i<4>;\n\
@@ -42,7 +41,7 @@ fn kernel(name: &str, directives: &str, values: u32, first: &str) -> String {
     text + "ret;\n}\n"
 }
 
-/// Assembles a file of kernels. Returns the registers of each assembled kernel, and all messages of ptxas.
+/// Assembles a file of kernels. Returns the register count of each assembled kernel, and all messages of ptxas.
 fn assemble(
     ptxas: &Path,
     test: &str,
@@ -72,7 +71,8 @@ fn assemble(
     (used, said)
 }
 
-/// The directives of the grid. 2048 threads leave 32 registers, as eight blocks of 256 do, and 1536 leave 40.
+/// The combinations of directives. With 2048 threads, a thread has 32 registers, as with eight blocks of 256 threads.
+/// With 1536 threads, it has 40.
 fn bounds() -> Vec<LaunchBounds> {
     let mut all = Vec::new();
     let threads = [(None, None), (Some(256), None), (Some(2048), None), (None, Some(1536)), (Some(4096), None)];
@@ -96,7 +96,7 @@ fn directives(bounds: &LaunchBounds) -> String {
     all.iter().filter_map(|(name, value)| value.map(|value| format!("{name} {value}\n"))).collect()
 }
 
-/// The command lines of the grid.
+/// The combinations of options.
 fn command_lines() -> Vec<CommandLine> {
     let none = CommandLine::default();
     let registers = |limit| CommandLine { max_registers: Some(limit), ..none };
@@ -122,11 +122,12 @@ fn hopper() -> &'static Architecture {
     Architecture::by_name("sm_90").expect("is known")
 }
 
-/// Returns the warning that ptxas must print if it ignores a directive of a kernel.
+/// Returns the warning that ptxas must print if it ignores a directive of a kernel. `None` if no such warning is
+/// certain.
 fn warning(ignored: Ignored, name: &str) -> Option<String> {
     Some(match ignored {
         Ignored::Threads(_) => format!("for entry {name} is out of range. .minnctapersm and .maxntid will be ignored"),
-        // These warnings do not name the kernel, and ptxas omits them in some cases.
+        // These warnings do not name the kernel, and ptxas sometimes omits them.
         Ignored::BlocksOfAnySize(_) | Ignored::CommandLine(_) => return None,
         Ignored::Blocks { blocks, .. } if blocks > 32 => {
             format!("Value of minnctapersm for entry {name} is out of range. minnctapersm will be ignored")
@@ -139,8 +140,9 @@ fn warning(ignored: Ignored, name: &str) -> Option<String> {
     })
 }
 
-/// For every combination of directives and options, a kernel that needs more than 44 registers gets exactly the limit,
-/// or as many registers as without a limit. ptxas warns of everything that the model lists as ignored.
+/// For every combination of directives and options, the model's limit is that of ptxas: a kernel that needs more than
+/// 44 registers gets exactly the limit, or more than 44 registers if the limit allows it. ptxas warns of everything
+/// that the model lists as ignored.
 #[test]
 fn limits_are_those_of_ptxas() {
     let Some(ptxas) = ptxas() else { return };
@@ -149,7 +151,7 @@ fn limits_are_those_of_ptxas() {
         bounds.iter().enumerate().map(|(number, bounds)| (format!("k{number}"), bounds)).collect();
     let kernels: String = named.iter().map(|(name, bounds)| kernel(name, &directives(bounds), 38, "")).collect();
     let next = Mutex::new(command_lines().into_iter());
-    // Two at a time, because this test takes the longest of all.
+    // Two workers run in parallel, because this is the slowest of all tests.
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let (ptxas, named, kernels, next) = (&ptxas, &named, &kernels, &next);
@@ -177,19 +179,19 @@ fn check_limit(name: &str, bounds: &LaunchBounds, command_line: &CommandLine, us
     } else {
         assert!(used > 44, "{case}");
     }
-    // A warning about the option has no kernel's name.
+    // A warning about an option contains no kernel name.
     let is_of_option = command_line.max_registers.is_some_and(|limit| !(24..=255).contains(&limit));
     let expected: Vec<String> = limit.ignored.iter().filter_map(|&ignored| warning(ignored, name)).collect();
     for warning in &expected {
         assert!(is_of_option || said.contains(warning), "{warning}: {case}\n{said}");
     }
-    // ptxas does not warn of threads or blocks that the model accepts.
+    // ptxas does not warn about numbers of threads or blocks that the model accepts.
     let is_out_of_range = format!("for entry {name} is out of range");
     let is_expected = expected.iter().any(|warning| warning.contains(&is_out_of_range));
     assert!(is_expected || !said.contains(&is_out_of_range), "{case}\n{said}");
 }
 
-/// Observed results of ptxas for common bounds, tested without ptxas.
+/// Results of ptxas for common bounds, recorded so that the test needs no ptxas.
 #[test]
 fn limits_known_by_heart() {
     let of = |threads, blocks, most, option| {
@@ -210,7 +212,7 @@ fn limits_known_by_heart() {
     assert_eq!(of(None, None, Some(8), None), (24, Decider::MaxRegisters));
 }
 
-/// The same with launch options, and with the settings that ptxas ignores.
+/// Recorded results with launch options, and with settings that ptxas ignores.
 #[test]
 fn options_known_by_heart() {
     let of = |bounds: &LaunchBounds, options: &CommandLine| {
@@ -237,7 +239,7 @@ fn options_known_by_heart() {
     assert_eq!(of(&bounds(None, Some(2)), &CommandLine::default()), (255, Decider::Machine, ignored));
 }
 
-/// Kernels that need the registers reach the limit of their block size, and no kernel exceeds it.
+/// Kernels that need many registers reach the limit of their block size, and no kernel exceeds it.
 #[test]
 fn limits_by_threads_are_reached() {
     let Some(ptxas) = ptxas() else { return };
@@ -255,7 +257,7 @@ fn limits_by_threads_are_reached() {
     }
 }
 
-/// Levels of register usage, cluster sizes, and limits for device functions do not change the limit.
+/// The level of register usage, the cluster size, and a limit for device functions do not change the limit of a kernel.
 #[test]
 fn what_changes_no_limit() {
     let Some(ptxas) = ptxas() else { return };
@@ -289,8 +291,8 @@ fn device_function(values: u32) -> String {
     text + "ret;\n}\n"
 }
 
-/// Device functions alone spill as with the model's limit. A tool patch has the fewest registers, no kernels, and no
-/// larger limit.
+/// A device function without a kernel spills as with the model's limit. A patch for tools has the fewest registers;
+/// ptxas refuses it kernels and a larger limit.
 #[test]
 fn device_functions_have_limits_of_their_own() {
     let none = CommandLine::default();
@@ -326,7 +328,8 @@ fn device_functions_have_limits_of_their_own() {
     assert!(used.is_empty() && said.contains("Entry function is not allowed"), "{said}");
 }
 
-/// ptxas refuses what the model calls a contradiction, and bounds of zero, which no view can express.
+/// ptxas refuses combinations that the model calls contradictions. It also refuses bounds of zero, which a view cannot
+/// express.
 #[test]
 fn contradictions_are_refused() {
     let bounds = LaunchBounds { max_threads: Some(512), required_threads: Some(256), ..LaunchBounds::default() };
@@ -355,7 +358,7 @@ fn statements(requests: &[Repartition]) -> String {
     })
 }
 
-/// The model's verdict on a kernel's requests for registers matches ptxas.
+/// The model's verdict on a kernel's `setmaxnreg` requests is that of ptxas.
 #[test]
 fn requests_for_registers_are_taken_as_ptxas_takes_them() {
     use Repartition::{Decrease, Increase};

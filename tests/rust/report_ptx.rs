@@ -1,13 +1,13 @@
-//! `nvptx-ra report` and `nvptx-ra allocate` on PTX: forecasts, lines and allocations without the compiler that wrote
-//! the PTX.
+//! `nvptx-ra report` and `nvptx-ra allocate` on PTX: forecasts, lines and allocations. The compiler that made the PTX
+//! is not needed.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Returns a kernel that keeps many words live, with source lines; and a kernel that has no view, because a branch
-/// enters a scope.
+/// Returns a kernel with `words` live words and source lines, and a kernel that has no view, because a branch enters a
+/// scope.
 fn kernels(words: usize) -> String {
     let mut text =
         ".version 8.7\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n.visible .entry k(.param .u64 p)\n{\n\
@@ -42,7 +42,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The report has the processor that the file names, the words of each source line, and a page.
+/// The report has the processor that the file names and the words of each source line. It is also written as a page.
 #[test]
 fn reports() {
     let folder = folder();
@@ -71,14 +71,14 @@ fn reports() {
     assert!(!run(folder, &["report", "k.ptx", "--baseline", "base.json"]).status.success());
 }
 
-/// Registers are allocated for each function that has a view, and the checker agrees.
+/// Registers are allocated for each function that has a view, and the checker accepts the allocations.
 #[test]
 fn allocations() {
     let folder = folder();
     let (table, said) = succeeds(folder.path(), &["allocate", "k.ptx", "--register-limit", "24,none"]);
     assert!(table.contains('k') && table.matches("greedy").count() >= 2, "{table}");
     assert!(said.contains("'odd' is skipped"), "{said}");
-    // The name that the option had before.
+    // An earlier name of the option.
     for given in [&["--budget", "24"][..], &["--budget=24,none"], &["--budget"]] {
         let output = run(folder.path(), &[&["allocate", "k.ptx"], given].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -99,7 +99,7 @@ fn damaged() {
     }
 }
 
-/// Returns the features of a kernel as Triton writes it: `count` loads under `mask`, each with its own address.
+/// Returns the features of a kernel in the style of Triton: `count` loads under `mask`, each with its own address.
 fn features_of_masked(mask: &str, count: usize) -> serde_json::Value {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
@@ -123,7 +123,7 @@ fn features_of_masked(mask: &str, count: usize) -> serde_json::Value {
     report["kernels"][0]["features"].clone()
 }
 
-/// ptxas removes instructions under a predicate that is never true, and their registers hold constants.
+/// ptxas removes instructions under a predicate that is always false, and their destination registers are constants.
 #[test]
 fn masked_off() {
     let off = features_of_masked("mov.pred %p1, 0;", 20);
@@ -151,8 +151,8 @@ fn kernel_of(text: &str) -> serde_json::Value {
     report["kernels"][0].clone()
 }
 
-/// After ptxas has unrolled a loop completely, an array that the loop indexes by its counter is in registers: 12
-/// registers, and no stack. ptxas does not unroll a loop that ends with two jumps, and the array stays in memory.
+/// If ptxas unrolls a loop completely, an array that is indexed by the loop's counter is in registers: the kernel has
+/// 12 registers and no stack. ptxas does not unroll a loop that ends with two jumps, so the array stays in memory.
 #[test]
 fn array_of_a_loop_that_is_unrolled() {
     let text =
@@ -167,8 +167,8 @@ fn array_of_a_loop_that_is_unrolled() {
     assert!(kernel["stack_because"].is_object(), "{kernel}");
 }
 
-/// The destination registers of tensor-memory loads are occupied from the issue to the wait, no matter which of them
-/// are read later.
+/// The destination registers of tensor-memory loads are occupied from the load to the wait, even if some of them are
+/// not read later.
 #[test]
 fn loads_of_tensor_memory_in_flight() {
     let with = |loads: usize| {
@@ -199,7 +199,7 @@ fn loads_of_tensor_memory_in_flight() {
     assert!(registers == 255 && spilled > 0, "{registers} registers, {spilled} bytes");
 }
 
-/// For an unknown callee, the table gives bounds: at least these registers and bytes, and at most these warps.
+/// If a callee is unknown, the table has bounds: a minimum of registers and of bytes, and a maximum of warps.
 #[test]
 fn bounds_in_the_table() {
     let folder = tempfile::tempdir().expect("there is space");

@@ -1,4 +1,4 @@
-//! `nvptx-ra report --sass`: its measurements equal those of ptxas and nvdisasm, and damaged files are named.
+//! `nvptx-ra report --sass`: the measurements equal those of ptxas and nvdisasm, and messages name damaged files.
 
 use super::cuda;
 use std::fmt::Write as _;
@@ -27,7 +27,8 @@ fn kernel(words: usize, directives: &str) -> String {
     text + "\tret;\n}\n"
 }
 
-/// Returns a kernel whose loop counts by a step to an unknown bound and continues on a comparison.
+/// Returns a kernel with a loop that counts by a step. The loop continues while a comparison with an unknown bound
+/// holds.
 fn counted(comparison: &str, step: &str) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n.maxntid 256\n{{\n\
@@ -37,13 +38,13 @@ fn counted(comparison: &str, step: &str) -> String {
     )
 }
 
-/// A kernel with an array in local memory that a loaded value indexes.
+/// A kernel with an array in local memory, indexed by a loaded value.
 const ARRAY: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 256\n{\n\
     \t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<5>;\n\tld.param.u64 %rd1, [p];\n\
     \tmov.u64 %rd2, a;\n\tld.global.u32 %r1, [%rd1];\n\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.u64 %rd4, %rd2, %rd3;\n\
     \tst.local.u32 [%rd4], %r1;\n\tld.local.u32 %r2, [a+8];\n\tst.global.u32 [%rd1], %r2;\n\tret;\n}\n";
 
-/// The same with more values than 24 registers hold.
+/// A kernel with such an array, and with more values than 24 registers hold.
 const SPILLS_BESIDE_ARRAY: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\
     \t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<40>;\n\t.reg .b64 %rd<5>;\n\tld.param.u64 %rd1, [p];\n\
     \tmov.u64 %rd2, a;\n\tld.global.u32 %r1, [%rd1];\n\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.u64 %rd4, %rd2, %rd3;\n\
@@ -139,7 +140,7 @@ impl Tool {
     }
 }
 
-/// Registers, most live registers and the lines of the peak, of PTX and of ptxas's cubin.
+/// Registers, maximum of live registers, and lines of the high-pressure point, from PTX and from ptxas's cubin.
 #[test]
 fn measures() {
     let Some(tool) = Tool::new() else { return };
@@ -155,7 +156,7 @@ fn measures() {
         assert!((41..=46).contains(&live) && live <= registers && registers <= 50, "{live} of {registers}");
         assert_eq!((&kernel["threads"], &kernel["peak"]["words"]), (&256.into(), &live.into()));
         let held = kernel["peak"]["live"].as_array().expect("an array");
-        // The values, and the address, which the first load needs.
+        // The values, and the address of the first load.
         let from_loads = held.iter().filter(|one| one["line"] == 9 && one["uniform"] == false).count();
         assert_eq!(from_loads, 42, "{held:?}");
     }
@@ -172,7 +173,7 @@ fn measures() {
     }
 }
 
-/// The cubins in a larger file are extracted, each with its name.
+/// Cubins inside a larger file are extracted, each with its name.
 #[test]
 fn several_cubins() {
     let Some(tool) = Tool::new().filter(|tool| tool.bin.join("fatbinary").exists()) else { return };
@@ -187,12 +188,12 @@ fn several_cubins() {
     let both = tool.json(&["report", "--sass", "--json", "k.fatbin", "k.cubin"]);
     assert_eq!((&both[1]["file"], &both[1]["kernels"][0]["name"]), (&"k.cubin".into(), &"k".into()));
     assert!(both[0]["file"].as_str().is_some_and(|name| name.starts_with("k.fatbin:") && name.ends_with(".cubin")));
-    // A kernel name that does not exist, and one that does.
+    // A kernel name that does not exist, and a name that exists.
     assert!(tool.fails(&["report", "--sass", "--kernel", "other", "k.cubin"]).contains("has no kernel whose name"));
     assert_eq!(tool.json(&["report", "--sass", "--json", "--kernel", "k", "k.cubin"])["kernels"][0]["name"], "k");
 }
 
-/// The spills that ptxas reports are found among the accesses, by line. In a cubin, ptxas's marks give the same
+/// The spills that ptxas reports are found among the memory accesses, by line. In a cubin, ptxas's marks give the same
 /// figures.
 #[test]
 fn spills() {
@@ -227,7 +228,7 @@ fn spills() {
         }
     }
     assert!(spilling >= 6 && with_arrays == 2, "{spilling} {with_arrays}");
-    // The same from ptxas's messages, and by line.
+    // ptxas's messages give the same figures, also by line.
     tool.write("k.ptx", kernel(80, ".maxntid 256\n.maxnreg 40\n"));
     tool.assemble("k.ptx", "k.cubin");
     let of = |name: &str| tool.json(&["report", "--sass", "--json", name])["kernels"][0].clone();
@@ -243,7 +244,7 @@ fn spills() {
     assert!(tool.lints(&["--sass", "k.cubin"]).contains(&"spills".to_owned()));
 }
 
-/// A gate fails on the spills of a cubin, and on spills that grew, and annotations report them. If machine code does
+/// The gate fails if a cubin spills or if its spills grew, and annotations report these spills. If machine code does
 /// not distinguish spills from arrays, the gate reports this and ends with 2.
 #[test]
 fn gates() {
@@ -261,7 +262,7 @@ fn gates() {
     assert_eq!(gate(&["--baseline", "base.json", "k.cubin"]).0, Some(0));
     let (code, said, _) = gate(&["--fail-on-spill", "--baseline", "base.json", "k.cubin"]);
     assert!(code == Some(1) && said.starts_with("nvptx-ra: kernel 'k' spills "), "{said}");
-    // Fewer registers, more spills.
+    // Fewer registers, and more spills.
     build(60, 40);
     let (code, said, annotations) = gate(&["--baseline", "base.json", "--format", "github", "k.cubin"]);
     assert_eq!(code, Some(1), "{said}");
@@ -270,7 +271,7 @@ fn gates() {
     let grew = grew.strip_prefix("nvptx-ra: ").expect("who says so");
     assert!(grew.ends_with(" bytes of spills"), "{grew}");
     assert!(annotations.contains("::error file=a.cu,line=") && annotations.contains(grew), "{annotations}");
-    // ptxas's messages on the PTX give the same figures, and a note reports the other source.
+    // ptxas's messages on the PTX give the same figures, and a note reports that they come from another source.
     let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
     assert!(code == Some(1) && said.contains(grew), "{said}");
     let sources =
@@ -280,7 +281,7 @@ fn gates() {
     tool.write("k.ptx", kernel(60, ".maxntid 256\n.maxnreg 64\n"));
     let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
     assert!(code == Some(1) && said.contains("kernel 'k' lost warps: 40 → 32 warps on an SM"), "{said}");
-    // Machine code of a release that marks no spills.
+    // Machine code of a release that does not mark spills.
     build(60, 40);
     let mut code = fs::read(tool.path("k.cubin")).expect("ptxas wrote it");
     let at =
@@ -297,7 +298,7 @@ fn gates() {
     let (ended, said, _) = gate(&["--baseline", "base.json", "old.cubin"]);
     assert_eq!(ended, Some(2), "{said}");
     assert!(said.contains("spills cannot be compared: base.json has ptxas's marks in machine code"), "{said}");
-    // Bounds compare with bounds.
+    // A bound is compared with a bound.
     assert_eq!(gate(&["--baseline", "bounds.json", "old.cubin"]).0, Some(0));
     assert_eq!(gate(&["--baseline", "bounds.json", "old.cubin"]).0, Some(0));
     let bounds = fs::read_to_string(tool.path("bounds.json")).expect("it is written");
@@ -305,7 +306,7 @@ fn gates() {
     tool.write("bounds.json", fewer);
     let (ended, said, _) = gate(&["--baseline", "bounds.json", "old.cubin"]);
     assert!(ended == Some(1) && said.contains(" bytes of local accesses at fixed places"), "{said}");
-    // A kernel without spills passes in any case.
+    // A kernel without spills always passes.
     build(10, 40);
     assert_eq!(gate(&["--fail-on-spill", "k.cubin"]).0, Some(0));
 }
@@ -361,7 +362,7 @@ fn differences() {
     assert!(said.contains("kernel 'k' grew"), "{said}");
 }
 
-/// Each lint finds a kernel with the problem, and finds nothing in a kernel without it.
+/// Each lint has a finding in a kernel with the problem, and none in a kernel without it.
 #[test]
 fn lints() {
     let Some(tool) = Tool::new() else { return };
@@ -420,7 +421,7 @@ fn lints() {
         assert!(found.iter().any(|found| found == lint), "{lint}: {found:?}");
         let found = tool.lints(&with("not.ptx"));
         assert!(!found.iter().any(|found| found == lint), "{lint}: {found:?}");
-        // The report fails if the lint is denied. It succeeds if the lint is allowed, or if the baseline has the
+        // The report fails if the lint is denied. It succeeds if the lint is allowed, or if the baseline contains the
         // finding.
         let denied = [vec!["report", "--deny", lint], with("has.ptx")].concat();
         assert!(tool.fails(&denied).contains(&format!("[{lint}]")));
@@ -439,7 +440,7 @@ fn lints() {
     assert!(tool.fails(&["report", "--deny", "extreme-loop", "extreme.ptx"]).contains("[extreme-loop]"));
 }
 
-/// Truncated, empty and foreign files cause a clear error.
+/// Truncated, empty and foreign files cause an error with a clear message.
 #[test]
 fn damaged() {
     let Some(tool) = Tool::new() else { return };

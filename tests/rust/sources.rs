@@ -1,4 +1,4 @@
-//! The sources of the crate, for the tests that read them.
+//! The source files of the crate, for tests that read them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

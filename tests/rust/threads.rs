@@ -1,4 +1,4 @@
-//! The same function gives the same edits on each thread, with any number of concurrent threads.
+//! A function gets the same edits on each thread, with any number of concurrent threads.
 
 use std::thread;
 
@@ -29,7 +29,7 @@ fn threads_agree() {
     let functions: Vec<Function> = (0..FUNCTIONS)
         .map(|seed| lowered_function(&mut Unstructured::new(&bytes(seed)), &Options::default()).expect("enough bytes"))
         .collect();
-    // Each thread's hash tables have their own seed, so an order that depends on hashing would show.
+    // Hash tables of each thread have their own seed, so the test would find an order that depends on hashing.
     let coalesced = |function: &Function| {
         coalesce(function, &Classification::by_name(function.opcodes()), &Config::default()).edits
     };

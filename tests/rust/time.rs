@@ -38,7 +38,7 @@ impl Tool {
     }
 }
 
-/// Returns a kernel for blocks of 128 threads. It loads and stores a word for each thread, with a body between them.
+/// Returns a kernel for blocks of 128 threads. Each thread loads a word, executes `body` and stores a word.
 fn kernel(registers: &str, body: &str) -> String {
     format!(
         ".version 8.0
@@ -84,7 +84,8 @@ fn chains() {
     let cycles = file["cycles"]["l2"].as_f64().expect("cycles");
     assert!((400_000.0..460_000.0).contains(&cycles), "{cycles}");
     assert_eq!(file["limit"]["l2"], "latency");
-    // Four warps occupy four partitions, so additional resident blocks cost nothing.
+    // With eight resident blocks, each partition issues eight products in eight cycles instead of one in four cycles,
+    // so the time doubles.
     let more = [&["--grid", "1056"], &LAUNCH[2..]].concat();
     let [one, eight] =
         [&LAUNCH[..], &more].map(|launch| tool.said(launch, &[&short])["files"][0]["cycles"]["l2"].clone());
@@ -92,7 +93,7 @@ fn chains() {
     assert!((1.9..2.2).contains(&growth), "{growth}");
 }
 
-/// Code that spills takes longer than the same PTX without spills, and the prediction gives the cost of the spills.
+/// Code that spills takes longer than the same PTX without spills, and the prediction reports the cost of the spills.
 #[test]
 fn spills() {
     let Some(tool) = Tool::new() else { return };
@@ -120,8 +121,8 @@ fn spills() {
     );
 }
 
-/// A launch from a file equals the same launch from options, and PTX is assembled first. The printed report names the
-/// limit of the kernel.
+/// A launch from a file and the same launch from options give the same prediction, and PTX is assembled first. The
+/// printed report names the bottleneck of the kernel.
 #[test]
 fn launches_from_a_file() {
     let Some(tool) = Tool::new() else { return };
@@ -144,7 +145,8 @@ fn launches_from_a_file() {
     }
 }
 
-/// A file without a launch of the kernel, or with another number of arguments, is an error that names the cause.
+/// A file without a launch of the kernel is an error that names the cause. So is a file with another number of
+/// arguments.
 #[test]
 fn wrong_launches() {
     let Some(tool) = Tool::new() else { return };

@@ -1,4 +1,5 @@
-//! Instances of one template in `nvptx-ra tune` learn from each other, and the number of threads changes nothing.
+//! In `nvptx-ra tune`, instances of one template learn from each other. The number of threads does not change the
+//! result.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -7,8 +8,8 @@ use serde_json::Value;
 
 use super::judge::folder;
 
-/// Returns alternating instances of two templates, and a kernel that is no instance. An instruction order changes the
-/// PTX of each kernel and helps none. A number distinguishes the kernels.
+/// Returns alternating instances of two templates, and a kernel that is not an instance. Instruction orders change the
+/// PTX of each kernel and improve none. Each kernel contains its own number, so no two are equal.
 fn text(instances: u32) -> String {
     let mut text = String::from(".version 8.7\n.target sm_90\n.address_size 64\n");
     let names = (0..instances).map(|number| format!("_Z{}ILi{number}EEvPj", ["4copy", "3sum"][number as usize % 2]));

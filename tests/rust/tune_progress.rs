@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::judge::{KERNELS, folder, program};
 
-/// Stands in for ptxas: sends a signal to the tool in the runs that `INTERRUPT` lists, and otherwise runs the judge.
+/// Stands in for ptxas. It sends a signal to the tool in the runs that `INTERRUPT` lists, and runs the judge otherwise.
 const INTERRUPTING: &str = r#"#!/bin/sh
 case $1 in --version|--help) exec "${0%ptxas}judge" "$@" ;; esac
 echo run >> "${0%ptxas}runs"
@@ -23,7 +23,7 @@ const WRITES_NOTHING: &str =
 const KEEPS: &str = "nvptx-ra: interrupted; the best results so far are written. A second Ctrl-C writes nothing\n";
 const CUT: &str = "nvptx-ra: the search was interrupted; these are the best results so far\n";
 
-/// Makes a folder whose ptxas sends signals.
+/// Makes a folder with the stand-in that sends signals.
 fn interrupting() -> tempfile::TempDir {
     let folder = folder(KERNELS, true);
     let at = |name: &str| folder.path().join(name);
@@ -33,7 +33,7 @@ fn interrupting() -> tempfile::TempDir {
     folder
 }
 
-/// Returns the command of a search in a folder, with the folder's programs first.
+/// Returns the command of a search in a folder. PATH begins with the folder.
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
@@ -42,7 +42,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a search that is interrupted in these ptxas runs.
+/// Runs a search that is interrupted in the given ptxas runs.
 fn interrupted(folder: &Path, runs: &str, arguments: &[&str]) -> Output {
     let _ = fs::remove_file(folder.join("runs"));
     let mut command = command(folder, arguments);
@@ -61,8 +61,8 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect(name)
 }
 
-/// An interrupted search writes the best result so far with its profile, reports this, and ends with 130. Two runs
-/// judge stock, the others variants of `moves` or `fixed`.
+/// An interrupted search writes the best result so far with its profile, reports the interruption, and ends with 130.
+/// Two runs judge stock, the others variants of `moves` or `fixed`.
 #[test]
 fn what_was_found_is_kept() {
     let folder = interrupting();
@@ -76,7 +76,7 @@ fn what_was_found_is_kept() {
     assert_eq!(json["cut"], true, "{json:#}");
     let kernels = json["kernels"].as_array().expect("kernels");
     let tried = |kernel: &serde_json::Value| kernel["tried"].as_array().expect("a list").clone();
-    // A variant that the interruption stopped does not count as refused by ptxas.
+    // A variant whose run was interrupted does not count as refused by ptxas.
     assert!(kernels.iter().flat_map(tried).all(|variant| variant["figures"].is_object()), "{json:#}");
     let bytes = |kernel: &serde_json::Value, of: &str| kernel[of]["spill_load_bytes"].as_u64().expect("bytes");
     assert!(kernels.iter().any(|kernel| bytes(kernel, "tuned") < bytes(kernel, "stock")), "{json:#}");
@@ -89,7 +89,7 @@ fn what_was_found_is_kept() {
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "out.ptx"));
     assert_ne!(read(folder, "out.ptx"), KERNELS);
 
-    // A complete search does not report a cut.
+    // A complete search reports no interruption.
     let whole = interrupted(folder, "", &keep);
     let json: serde_json::Value = serde_json::from_slice(&whole.stdout).expect("JSON");
     assert_eq!((whole.status.code(), &json["cut"]), (Some(0), &false.into()), "{}", stderr(&whole));
@@ -112,8 +112,8 @@ fn nothing_is_kept() {
     }
 }
 
-/// A search that runs out of time writes the best result so far, reports this, and succeeds. The option
-/// `--keep-partial` is an error with advice.
+/// A search that runs out of time writes the best result so far, reports this, and succeeds. `--keep-partial` is an
+/// error that names the alternative.
 #[test]
 fn time_is_over() {
     let folder = interrupting();
@@ -133,31 +133,33 @@ fn time_is_over() {
     assert!(!output.status.success() && stderr(&output).contains(expected), "{}", stderr(&output));
 }
 
-/// Returns what a search writes to a terminal, and to a standard output that is no terminal.
+/// Returns the output of a search on a terminal, and on a standard output that is not a terminal.
 fn on_terminal(folder: &Path, terminal: &str, interrupt: &str, arguments: &[&str]) -> (String, Output) {
     let mut command = command(folder, arguments);
     command.env("TERM", terminal).env("INTERRUPT", interrupt);
     written_to_terminal(command)
 }
 
-/// Returns what a program writes to a terminal as its standard error, and to a standard output that is no terminal.
+/// Runs a program with a terminal as its standard error. Returns the output on the terminal, and on a standard output
+/// that is not a terminal.
 pub(crate) fn written_to_terminal(mut command: Command) -> (String, Output) {
     let pair = nix::pty::openpty(None, None).expect("a terminal");
     command.stderr(Stdio::from(pair.slave)).stdout(Stdio::piped());
     let child = command.spawn().expect("the tool starts");
-    // Closes the last copy of the other end, so that reading ends with the tool.
+    // Closes the last other copy of the tool's end, so that reading stops when the tool ends.
     drop(command);
     let mut text = Vec::new();
     let mut controller = fs::File::from(pair.master);
     let mut part = [0; 4096];
-    // On Linux, reading from a terminal without another holder is an error.
+    // On Linux, reading fails after the tool has closed the terminal.
     while let Ok(length @ 1..) = controller.read(&mut part) {
         text.extend_from_slice(&part[..length]);
     }
     (String::from_utf8_lossy(&text).into_owned(), child.wait_with_output().expect("it ended"))
 }
 
-/// A terminal shows a bar. Messages do not break it, and it is erased at the end. JSON is unchanged.
+/// On a terminal, a bar shows the progress. Messages do not break the bar, and it is erased at the end. JSON output is
+/// unchanged.
 #[test]
 fn a_bar_on_a_terminal() {
     let folder = interrupting();
@@ -176,7 +178,7 @@ fn a_bar_on_a_terminal() {
     assert!(text[last..].contains("\u{1b}[2K") && text.ends_with(&CUT.replace('\n', "\r\n")), "{text:?}");
 }
 
-/// There is no bar on a terminal that cannot move its cursor, and without a terminal.
+/// Without a terminal, or on a terminal that cannot move its cursor, there is no bar.
 #[test]
 fn lines_elsewhere() {
     let folder = folder(KERNELS, true);

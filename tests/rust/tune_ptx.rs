@@ -1,6 +1,7 @@
-//! `nvptx-ra tune` on PTX: the output is never worse, only winners change, and a profile reproduces the output.
+//! `nvptx-ra tune` on PTX: the output is never worse, only improved kernels change, and a profile reproduces the
+//! output.
 //!
-//! Most tests have their own judge, which counts copies as spills. Some run ptxas if this machine has it, unless
+//! Most tests have their own judge, which counts copies as spills. Some tests run ptxas if it is installed, unless
 //! `PTXAS=skip` is in the environment.
 
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::process::{Command, Output};
 
 use super::judge::{KERNELS, folder};
 
-/// Runs the tool in a folder, with the folder's programs first.
+/// Runs the tool in a folder. PATH begins with the folder.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
@@ -45,8 +46,8 @@ fn kernel<'t>(text: &'t str, name: &str) -> &'t str {
     &from[..from.find("\n}").expect("its end")]
 }
 
-/// The editable kernel wins, with the function that only it calls. The other kernel is named and keeps every byte. A
-/// replay makes the same file.
+/// The editable kernel improves, with the function that only it calls. The other kernel is named and keeps every byte.
+/// A replay makes the same file.
 #[test]
 fn the_best_of_each_kernel() {
     let folder = folder(KERNELS, true);
@@ -67,7 +68,7 @@ fn the_best_of_each_kernel() {
     assert_eq!(succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]), "");
     assert_eq!(read(folder, "replayed.ptx"), tuned);
 
-    // The same search again runs no judge and finds the same.
+    // A second search of the same file runs no judge and finds the same result.
     fs::remove_file(folder.join("ptxas")).expect("it is there");
     fs::write(folder.join("ptxas"), "#!/bin/sh\n[ $1 = --version ] && echo \"a judge for tests\"\n").expect("space");
     fs::set_permissions(folder.join("ptxas"), fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -75,7 +76,8 @@ fn the_best_of_each_kernel() {
     assert_eq!(read(folder, "again.ptx"), tuned);
 }
 
-/// A profile belongs to one module and one processor. For another one, a warning is printed and nothing changes.
+/// A profile belongs to one module and one processor. With another module or processor, a warning is printed and
+/// nothing changes.
 #[test]
 fn profiles_of_other_files() {
     let folder = folder(KERNELS, true);
@@ -91,8 +93,8 @@ fn profiles_of_other_files() {
     assert_eq!(read(folder, "same.ptx"), KERNELS);
 }
 
-/// Text that is no PTX, or damaged PTX, is an error with a position. A file without kernels is an error too. Nothing is
-/// written.
+/// A damaged PTX file, or a file that is not PTX, is an error with a position. A file without kernels is also an error.
+/// In each case nothing is written.
 #[test]
 fn errors() {
     let folder = folder(&KERNELS[..KERNELS.len() - 20], true);
@@ -113,7 +115,7 @@ fn errors() {
     );
 }
 
-/// A judge that reports spills if the load precedes the store, and a few for each copy.
+/// A judge that reports spills unless the load follows the store, and a few spills for each copy.
 const JUDGE_OF_LOADS: &str = r#"#!/bin/sh
 case $1 in --version) echo "another judge for tests"; exit;; --help) exit;; esac
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
@@ -129,8 +131,8 @@ END{
 }' "$1"
 "#;
 
-/// A kernel that breaks its own promise: it stores to memory that `ld.global.nc` declares read-only. An instruction
-/// order moves the load.
+/// A kernel with undefined behaviour: it stores to memory that `ld.global.nc` declares read-only. An instruction order
+/// moves the load.
 const UNTRUE: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 p)\n{\n\
     \t.reg .b32 %r<5>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd0, [p];\n\tmov.u32 %r0, %tid.x;\n\
     \tmad.wide.u32 %rd1, %r0, 8, %rd0;\n\tld.global.nc.u32 %r1, [%rd1];\n\tmov.u32 %r2, %r0;\n\
@@ -179,7 +181,7 @@ fn what_computes_something_else_does_not_win() {
     assert!(!read(folder, "k.toml").contains("compared"));
 }
 
-/// Runs planned for other machines give the same result.
+/// Runs that are planned for other machines give the same result.
 #[test]
 fn planned_runs() {
     let folder = folder(KERNELS, true);
@@ -187,7 +189,7 @@ fn planned_runs() {
     planned(folder.path(), "4", tools);
 }
 
-/// Searches once directly and once in planned steps, and compares the results.
+/// Searches once directly and once by planned runs, and compares the results.
 fn planned(folder: &Path, runs: &str, tools: [PathBuf; 3]) {
     succeeds(folder, &["tune", "k.ptx", "--runs", runs, "-o", "direct.ptx"]);
     let plan = ["tune", "k.ptx", "--runs", runs, "-o", "planned.ptx", "--cache", "cache", "--ninja", "step.ninja"];
@@ -230,7 +232,7 @@ fn spilling() -> String {
     text + "\tret;\n}\n"
 }
 
-/// Whether ptxas is on this machine and may run.
+/// Whether ptxas is installed and the environment allows its use.
 fn has_ptxas() -> bool {
     let in_toolkit = std::env::var("CUDA_PATH").is_ok_and(|path| Path::new(&path).join("bin/ptxas").is_file());
     let is_wanted = std::env::var("PTXAS").map_or(true, |wanted| wanted != "skip");
@@ -255,7 +257,7 @@ fn with_ptxas() {
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
 }
 
-/// A kernel that gives one warpgroup 232 registers and the other one 40, though both need few.
+/// A kernel that gives one warpgroup 232 registers and the other warpgroup 40, although both need few.
 const REPARTITIONED: &str = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
     .maxntid 256\n.minnctapersm 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n\
     \tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd1, %rd1, %rd2;\n\
@@ -265,8 +267,9 @@ const REPARTITIONED: &str = ".version 8.7\n.target sm_90a\n.address_size 64\n.vi
     \tst.global.u32 [%rd1], %r5;\n\tret;\n}\n";
 
 /// A kernel that moves registers between its warpgroups gets no lower register limit, even if ptxas reports that more
-/// warps would fit: with fewer registers at entry, an increase waits for ever. The same holds if ptxas ignores the
-/// requests without a limit. A profile that limits such a kernel changes nothing and causes a warning.
+/// warps would fit. With fewer registers at entry, an increase would wait forever. The same holds for a kernel whose
+/// requests ptxas ignores for lack of a limit. A profile that limits such a kernel changes nothing and causes a
+/// warning.
 #[test]
 fn limits_beside_setmaxnreg() {
     if !has_ptxas() {
@@ -284,7 +287,7 @@ fn limits_beside_setmaxnreg() {
             let limit = tried["choice"].as_str()?.split("maxnreg=").nth(1)?;
             limit.split(';').next()?.parse::<u32>().ok()
         };
-        // With 232 registers at entry, no increase waits.
+        // With 232 registers at entry, no increase has to wait.
         let is_right = tried.iter().filter_map(limit).all(|limit| limit >= 232);
         assert!(is_right || !text.contains("setmaxnreg"), "{json:#}");
         let profile = read(folder, "k.toml").replace("options = ", "maxnreg = 80\noptions = ");
@@ -296,8 +299,8 @@ fn limits_beside_setmaxnreg() {
     }
 }
 
-/// Returns a block of three warpgroups. One releases registers until it has `kept`, and two request 232 and need them.
-/// The kernel does not declare how many blocks an SM must hold, so ptxas ignores the requests.
+/// Returns a block of three warpgroups. One of them releases registers until it has `kept`. The other two request 232
+/// registers and need them. The kernel does not declare a minimum of blocks per SM, so ptxas ignores the requests.
 fn with_ignored_requests(kept: u32) -> String {
     const VALUES: usize = 200;
     let mut text = format!(
@@ -326,8 +329,8 @@ fn with_ignored_requests(kept: u32) -> String {
 }
 
 /// If ptxas ignores `setmaxnreg` and spills, the tool recommends `.minnctapersm 1`, which wins if a loss of warps is
-/// allowed. The kernel must finish on the CPU: a variant in which an increase waits for ever does not win and is not
-/// recommended. If the wait is certain, the variant is not tried.
+/// allowed. The kernel must finish on the CPU: a variant with an increase that waits forever does not win and is not
+/// recommended. If it is certain that an increase waits forever, the variant is not tried.
 #[test]
 fn blocks_for_setmaxnreg() {
     if !has_ptxas() {
@@ -369,8 +372,7 @@ fn blocks_for_setmaxnreg() {
     }
 }
 
-/// Returns a kernel whose values stay live over a loop, with fewer registers than values. The loop changes some of the
-/// values.
+/// Returns a kernel with more values than registers. The values stay live over a loop, which changes some of them.
 fn spilling_over_a_loop() -> String {
     const VALUES: usize = 40;
     let mut text =
@@ -393,8 +395,8 @@ fn spilling_over_a_loop() -> String {
     text + "\tret;\n}\n"
 }
 
-/// The values that ptxas spills, according to its machine code, are spilled to shared memory instead, and ptxas spills
-/// nothing. The variant computes the same, is replayed, and is also found by planned runs.
+/// The values that ptxas spills according to its machine code are spilled to shared memory instead, and ptxas then
+/// spills nothing. The variant computes the same, and its replay gives the same PTX. Planned runs also find it.
 #[test]
 fn spilled_values_are_kept() {
     if !has_ptxas() {
@@ -417,8 +419,9 @@ fn spilled_values_are_kept() {
     planned(folder, "16", ["ptxas", "cuobjdump", "nvdisasm"].map(tool));
 }
 
-/// Returns a kernel that sums four mixed words. Both forms compute the same if the grid has one row: with all loads
-/// first and the words interleaved, or with one word per iteration of a loop that ptxas cannot unroll.
+/// Returns a kernel that sums four mixed words. One form loads all words first and interleaves their computations. The
+/// other form handles one word per iteration of a loop that ptxas cannot unroll. Both forms compute the same if the
+/// grid has one row.
 fn four_words(in_a_loop: bool) -> String {
     let mut text = String::from(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry words(.param .u64 p)\n.reqntid 32\n{\n\
@@ -448,8 +451,8 @@ fn four_words(in_a_loop: bool) -> String {
     text + "\tmad.wide.u32 %d2, %r0, 4, %d0;\n\tst.global.u32 [%d2+4096], %r1;\n\tret;\n}\n"
 }
 
-/// A variant with a quarter of the instructions, which executes hardly more than stock, does not win if it is predicted
-/// to be slower. Here, a warp alone on its SM waits for each word. JSON and the table report this.
+/// The variant in a loop has a quarter of the instructions and executes hardly more than stock. It does not win,
+/// because it is predicted to be slower: a warp alone on its SM waits for each word. JSON and the table report this.
 #[test]
 fn predicted_to_be_slower() {
     if !has_ptxas() {
@@ -471,7 +474,7 @@ fn predicted_to_be_slower() {
     assert!(table.contains("is predicted") && table.contains("% slower"), "{table}");
 }
 
-/// Returns another compiler's PTX of the same kernels. `fixed` has no copies there, and `moves` takes a longer
+/// Returns another compiler's PTX of the same kernels. In this PTX, `fixed` has no copies and `moves` has a longer
 /// parameter list.
 fn of_another_compiler() -> String {
     let text = KERNELS.replace("\tmov.u32 %r2, %r1;\n\tst.global.u32 [%rd1], %r2;", "\tst.global.u32 [%rd1], %r1;");
@@ -481,8 +484,8 @@ fn of_another_compiler() -> String {
     text
 }
 
-/// `--threads` applies to all kernels, or to named kernels, that do not declare their threads. The last option wins,
-/// and a name that no kernel has is an error.
+/// `--threads` sets the threads of all kernels, or of named kernels, that do not declare their threads. The last option
+/// takes precedence. A name that no kernel has is an error.
 #[test]
 fn threads_of_some_kernels() {
     let folder = folder(KERNELS, true);
@@ -502,8 +505,8 @@ fn threads_of_some_kernels() {
     assert!(said.contains("--threads other=32: k.ptx has no kernel whose name contains 'other'"), "{said}");
 }
 
-/// A kernel of another compiler wins if it is better. The table, the JSON and the profile name it, and a replay needs
-/// only that file. A kernel that cannot be used is reported in one line.
+/// A kernel of another compiler wins if it is better. The table, the JSON and the profile name its file, and a replay
+/// needs only this file. One line reports each kernel that cannot be used.
 #[test]
 fn the_best_of_two_compilers() {
     let folder = folder(KERNELS, true);
@@ -540,7 +543,7 @@ fn the_best_of_two_compilers() {
     assert_eq!(executed["ratio"], winner / stock, "{json:#}");
 }
 
-/// Another compiler's code that computes something else does not win, and code for another target is refused.
+/// Another compiler's code does not win if it computes something else. Code for another target is refused.
 #[test]
 fn other_compilers_of_other_code() {
     let folder = folder(KERNELS, true);
@@ -557,8 +560,8 @@ fn other_compilers_of_other_code() {
     assert!(!output.status.success() && said.contains(expected), "{said}");
 }
 
-/// A kernel that needs a function, data, shared memory and a declaration of its own file is used with all of them, and
-/// ptxas accepts the output.
+/// A kernel may need a function, data, shared memory and a declaration of its own file. It is then used with all of
+/// them, and ptxas accepts the output.
 #[test]
 fn linked_with_ptxas() {
     if !has_ptxas() {

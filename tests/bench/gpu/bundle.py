@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs kernels, each compiled in several ways, into a folder and a .tar.gz for a machine that has only a GPU.
 
-The folder has the examples, 40 kernels of the corpus as selected by choice.py, the tool, and run.py, which needs
+The folder has the examples, 40 kernels of the corpus as selected by choice.py, the tool, and run.py. run.py needs
 only Python and NVIDIA's driver. Compilations, searches and assemblies are cached.
 """
 
@@ -99,7 +99,7 @@ def write(folder, variant, program, text):
 
 
 def say(others):
-    """Prints the number of kernels that were not taken, and the kernels with a variant that differs."""
+    """Prints the number of rejected kernels, and the kernels with a variant that differs."""
     print(f"{len(others)} kernels were not taken")
     for other in others:
         if "differs" in other.reason:
@@ -107,7 +107,7 @@ def say(others):
 
 
 def pack(folder):
-    """Writes the archive. The same files give the same bytes."""
+    """Writes the archive. The same files give the same bytes of the archive."""
 
     def plain(info):
         info.mtime = info.uid = info.gid = 0

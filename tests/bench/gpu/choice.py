@@ -1,4 +1,4 @@
-"""Selection of the corpus kernels of a bundle, and of their launches.
+"""Selects the corpus kernels of a bundle, and their launches.
 
 A kernel is taken if three conditions hold. First, it spills, or its registers keep an SM from holding all warps.
 Second, the emulator can record a launch that touches only the buffers of its parameters. Third, every variant
@@ -72,7 +72,8 @@ def dynamic_shared(kernel, text):
 
 
 def cached(work, *depends_on):
-    """Returns the result of `work`, cached. The result depends on the given values."""
+    """Returns the result of `work` from the cache, or computes and caches it. The given values are all inputs of the
+    result."""
     key, store = cache.key_of("choice", *depends_on), cache.Cache(cache.folder())
     if (said := store.get(key)) is None:
         said = work()
@@ -81,7 +82,7 @@ def cached(work, *depends_on):
 
 
 def launch_of(kernel, text, folder, tool):
-    """Returns the launch of a kernel that runs most of its code, or `None` and the reason."""
+    """Returns a kernel's launch that runs most of its code, or `None` and the reason."""
 
     def work():
         launch, reason = drawn_launch(kernel, text, folder, tool)
@@ -114,7 +115,8 @@ def drawn_launch(kernel, text, folder, tool):
 
 
 def chosen(kernel, plan, arguments, enough):
-    """Compiles a kernel in all ways, which must compute the same. Ends early once enough kernels are taken."""
+    """Compiles a kernel in all ways and checks that the variants compute the same. Ends early if enough kernels are
+    taken."""
     tool = arguments.emulator
     source = sources.OfCorpus(kernel, replace(plan, modules={kernel.key: kernel.path}))
     texts, figures = {}, {}
@@ -174,7 +176,7 @@ def of_module(module, plan, arguments, enough):
 
 
 def draw(plan, suffix, wanted, arguments):
-    """Returns `wanted` kernels of the modules with this suffix, and the results of rejected kernels."""
+    """Returns `wanted` kernels from modules with this suffix, and the results for rejected kernels."""
     modules = [m for m, p in plan.modules.items() if p.endswith(suffix) and Path(p).stat().st_size <= LARGEST_MODULE]
     modules = random.Random(arguments.seed).sample(sorted(modules), len(modules))
     taken, others, waiting, enough = [], [], deque(), Event()

@@ -35,7 +35,8 @@ class Driver:
         name = ctypes.create_string_buffer(256)
         self.call("cuDeviceGetName", name, len(name), device)
         self.name = name.value.decode()
-        # The primary context is used, because the call that makes other contexts has several signatures.
+        # The primary context is used, because the function that creates other contexts has different signatures in
+        # different versions.
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self.call("cuCtxSetCurrent", context)
         self.events = [self.make("cuEventCreate", 0) for _ in range(2)]
@@ -78,7 +79,8 @@ class Driver:
         return data.raw
 
     def launch(self, kernel, grid, block, packed, shared=0):
-        """Runs a kernel on packed arguments and waits for it. Returns the milliseconds between events around it."""
+        """Runs a kernel on packed arguments and waits for its end. Returns the milliseconds between events before and
+        after it."""
         storage = [ctypes.create_string_buffer(argument, len(argument)) for argument in packed]
         pointers = (ctypes.c_void_p * len(storage))(*(ctypes.addressof(argument) for argument in storage))
         start, end = self.events

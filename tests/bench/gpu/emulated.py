@@ -1,4 +1,5 @@
-"""The tool's work for run.py: it draws the inputs of a launch, and compares two files of PTX without a GPU."""
+"""The tasks that the tool does for run.py: it draws the inputs of a launch, and compares two files of PTX without a
+GPU."""
 
 import json
 import subprocess
@@ -51,7 +52,7 @@ def compare(tool, first, second, kernel):
 
 
 def check(tool, folder, kernel, expected):
-    """Returns the verdicts on all variants, each compared with the variant whose outputs it must have."""
+    """Returns the verdicts on all variants. Each is compared with the variant whose outputs it must reproduce."""
     verdicts, differences = {}, {}
     for name, of in expected.items():
         one, other = (ptx_of(folder, each, kernel) for each in (of, name))

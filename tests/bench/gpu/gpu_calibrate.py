@@ -50,7 +50,7 @@ def known_numbers(text):
 
 
 def compiled(micros):
-    """Returns the machine code of all micro-benchmarks, and the timed loop and the findings of each by number."""
+    """Returns the machine code of all micro-benchmarks, and for each number the timed loop and the faults."""
     ptxas, nvdisasm = micro_check.programs()
     if not ptxas or not nvdisasm:
         sys.exit("missing:\n  ptxas and nvdisasm: run make setup, or set CUDA_PATH")
@@ -62,7 +62,7 @@ def compiled(micros):
 
 
 def row(name, value, source, known):
-    """Returns a line in the format of the numbers' file, followed by the file's own number."""
+    """Returns a line in the format of the numbers' file, followed by the number that the file has."""
     was = "{0[0]:g} {0[1]}".format(known[name]) if name in known else "not in the file"
     return f"{name} {value:.6g} {source}  # {was}"
 
@@ -107,8 +107,8 @@ class Bench:
         return address, places[0]
 
     def cycles(self, one, cubin):
-        """Returns the cycles of an iteration, as the difference between many and few iterations. Misses of the first
-        iteration and the clock's own instructions therefore cancel out."""
+        """Returns the cycles of an iteration, as the difference between many and few iterations. The difference
+        cancels the misses of the first iteration and the instructions that read the clock."""
         blocks = self.processors if one.whole_gpu else 1
         warps = blocks * one.warps
         mine = warps * micro.LANES * max(8 * len(one.loaded), 8)
@@ -136,7 +136,8 @@ class Bench:
         return statistics.median(found)
 
     def clock_mhz(self, one, cubin):
-        """Returns the clock rate: cycles of a long kernel per time between events around it."""
+        """Returns the clock rate: the cycles of a long kernel divided by the time between events before and after
+        it."""
         times, data = self.driver.allocate(16 * one.warps), self.driver.allocate(micro.LANES * one.warps * 256)
         self.zero(data, micro.LANES * one.warps * 256)
         packed = [struct.pack("<Q", address) for address in (times, data, data)] + [struct.pack("<I", 1 << 20)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import manifest
 
-# Tolerances of floating-point numbers, relative to the larger number and absolute: those of the emulator.
+# The emulator's tolerances of floating-point numbers: relative to the larger number, and absolute.
 TOLERANCES = {"f64": (1e-9, 1e-12), "f32": (1e-3, 1e-6), "f16": (1e-2, 1e-3), "bf16": (4e-2, 1e-3)}
 
 
@@ -73,7 +73,7 @@ def of_record(folder, shared=0):
 
 
 def work_of(folder):
-    """Returns the number of statements and the number of warp instructions that a recorded launch executed."""
+    """Returns the number of executed statements and the number of executed warp instructions of a recorded launch."""
     launch = json.loads(Path(folder, "launch.json").read_text())
     return launch["statements"][0], launch["steps"]
 
@@ -105,8 +105,8 @@ def are_close(one, other, element):
 
 
 def apart(expected, found):
-    """Returns the number of values that the emulator stores, and how many of them a GPU stores differently, beyond the
-    tolerance. `found` has the bytes of the written regions."""
+    """Returns the number of values that the emulator stores, and the number of these values that differ on a GPU by
+    more than the tolerance. `found` has the bytes of the written regions."""
     values = differing = 0
     written = (region for region in expected if region[1])
     for (content, runs), data in zip(written, found, strict=True):

@@ -1,4 +1,4 @@
-"""Intervals of 95 % for ratios of times, without an assumption on the distribution of times."""
+"""95 % intervals for ratios of times, without an assumption on the distribution of times."""
 
 import math
 import random
@@ -9,9 +9,9 @@ DRAWS = 2000
 
 
 def of_median(values):
-    """Returns the median, and the interval between two of the sorted values that contains the true median with a
-    probability of at least 95 %. Fewer than six values give no such interval; the interval then contains all of
-    them."""
+    """Returns the median, and an interval between two of the sorted values that contains the true median with a
+    probability of at least 95 %. For fewer than six values no such interval exists; the returned interval then
+    contains all values."""
     ordered = sorted(values)
     count, below, chance = len(ordered), 0, 0.0
     # The probability that at most `below` of the values are below the true median

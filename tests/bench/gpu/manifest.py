@@ -1,4 +1,5 @@
-"""Kernels to run, their inputs, and the file that carries both from the machine with LLVM to that with the GPU."""
+"""Kernels to run with their inputs, and the file that transfers them from the machine with LLVM to the machine with
+the GPU."""
 
 import json
 import random
@@ -6,9 +7,11 @@ import struct
 from array import array
 from dataclasses import asdict, dataclass, field
 
-# Letter of struct by PTX type, which is also that of array if array has one. The size is also the alignment.
+# Letters of module `struct` by PTX type. Module `array` uses the same letters, as far as it knows them. The size of a
+# type is also its alignment.
 TYPES = {"u8": "B", "u16": "H", "s32": "i", "u32": "I", "u64": "Q", "f16": "e", "f32": "f", "f64": "d"}
-# Random values are drawn once and repeated, because drawing millions takes longer than the kernels.
+# Number of random values of a buffer. They are repeated, because drawing millions of values takes longer than the
+# kernels.
 DRAWN = 1 << 16
 
 
@@ -50,7 +53,7 @@ class Kernel:
     source: str = "examples"
 
     def buffers(self):
-        """Returns all buffers in order, including those in structs."""
+        """Returns all buffers in order, including buffers in structs."""
         return list(flat_buffers(self.arguments))
 
 
@@ -63,7 +66,7 @@ def flat_buffers(arguments):
 
 
 def size_of(argument):
-    """Returns size and alignment, as in C."""
+    """Returns the size and the alignment of an argument, as in C."""
     if isinstance(argument, Struct):
         sizes = [size_of(f) for f in argument.fields]
         alignment = max(alignment for _, alignment in sizes)
@@ -80,7 +83,7 @@ def aligned(offset, alignment):
 
 
 def pack(argument, addresses):
-    """Returns the bytes of one argument; `addresses` yields the next buffer's address."""
+    """Returns the bytes of one argument. `addresses` yields the address of the next buffer."""
     if isinstance(argument, Buffer):
         return struct.pack("<Q", next(addresses))
     if isinstance(argument, Scalar):

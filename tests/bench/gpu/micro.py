@@ -1,5 +1,5 @@
-"""A micro-benchmark: a kernel whose timed loop has many copies of one instruction, and the formula from its time to a
-number."""
+"""A micro-benchmark: a kernel with a timed loop of many copies of one instruction, and the formula that computes a
+number from its time."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,7 @@ BYTES = {"b32": 4, "f32": 4, "b64": 8, "f64": 8}
 
 @dataclass(frozen=True)
 class Ring:
-    """Pointers in memory, each to the next, at distances of whole lines, so that a chase through them hits one level
-    of the memory."""
+    """A ring of pointers in memory, whole lines apart, so that a chase through them hits one level of the memory."""
 
     bytes: int
     stride: int = 128
@@ -26,8 +25,8 @@ class Micro:
 
     `opcode` is nvdisasm's name of the instruction, `count` its number of copies in the loop. With `order` =
     `chain`, each instruction depends on the previous one. With `stream`, it is independent of the three previous
-    ones. Otherwise, neither is required. `share` is the unit that is measured: `warp` (a latency), `partition`,
-    `sm`, `turn` (an iteration, without its instructions) or `bytes`.
+    ones. With other values, neither is required. `share` is the unit that is measured: `warp` (a latency),
+    `partition`, `sm`, `turn` (the part of an iteration beyond its instructions) or `bytes`.
     """
 
     number: str
@@ -68,12 +67,12 @@ class Micro:
 
 
 def registers(kind, letter, count):
-    """Returns `count` registers that are loaded from memory, so that ptxas does not know their values."""
+    """Returns `count` registers. They are loaded from memory, so that ptxas does not know their values."""
     return tuple((kind, f"%{letter}{i}") for i in range(count))
 
 
 def kernel(micro):
-    """Returns the PTX of a kernel. Each warp writes the clock before and after its loop, so that the runner can use
+    """Returns the PTX of a kernel. Each warp stores the clock before and after its loop, so that the runner can use
     the earliest start and the latest end."""
     declared = "\n".join(f"    .reg .{kind} {name};" for kind, name in micro.loaded)
     loads, stores, at = [], [], 0

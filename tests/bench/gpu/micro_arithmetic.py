@@ -1,4 +1,5 @@
-"""Micro-benchmarks of arithmetic: intervals of pipes from independent streams, latencies from dependent chains."""
+"""Micro-benchmarks of arithmetic: the issue intervals of pipes from independent streams, and latencies from dependent
+chains."""
 
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ WARPS = 8  # two per partition: one would measure ptxas's stall counts
 
 
 def pipe(number, opcode, line, loaded, **others):
-    """Returns a stream of one instruction on eight registers, on two warps per partition."""
+    """Returns a stream of one instruction on eight registers, with two warps per partition."""
     others = {"warps": WARPS, "count": COUNT, **others}
     return Micro(number, opcode, stream(line, others["count"], WIDTH), loaded, **others)
 
@@ -35,7 +36,7 @@ PIPES = [
     pipe("pipe.fma_heavy", "IMAD", "mad.lo.u32 %a{i}, %a{i}, %b0, %c0;", B32),
     pipe("pipe.alu", "PRMT", "prmt.b32 %a{i}, %a{i}, %b0, %c0;", B32),
     pipe("pipe.fma_wide", "IMAD.HI", "mul.hi.u32 %a{i}, %a{i}, %b0;", B32),
-    # ptxas alternates HFMA2 with HFMA2.MMA. Each is half of the instructions, on a pipe of its own.
+    # ptxas alternates HFMA2 with HFMA2.MMA. Each of them makes up half of the instructions and has its own pipe.
     pipe("pipe.half", "HFMA2", "fma.rn.f16x2 %a{i}, %a{i}, %b0, %c0;", B32, parts=0.5),
     pipe("pipe.fp64", "DFMA", "fma.rn.f64 %a{i}, %a{i}, %b0, %c0;", F64),
     pipe("pipe.xu", "MUFU.EX2", "ex2.approx.ftz.f32 %a{i}, %a{i};", F32),
@@ -50,7 +51,7 @@ LATENCIES = [
     latency("latency.fp64", "DFMA", "fma.rn.f64 %a0, %a0, %b0, %c0;", F64),
     latency("latency.mufu", "MUFU.EX2", "ex2.approx.ftz.f32 %a0, %a0;", F32),
     latency("latency.popc", "POPC", "popc.b32 %a0, %a0;", B32),
-    # I2FP converts back to a float; its latency is that of ALU.
+    # I2FP converts the result back to a float; its latency is that of ALU.
     Micro(
         "latency.conversion",
         "F2I",
@@ -79,7 +80,7 @@ KINDS = {
 
 
 def pair(names):
-    """Returns alternating instructions of two kinds: their time together shows whether they share a pipe."""
+    """Returns alternating instructions of two kinds. The time of both shows whether they share a pipe."""
     (one, (opcode,), line), (other, beside, second) = (KINDS[name] for name in names.split("."))
     lines = line.replace("@", "%a") + second.replace("@", "%b")
     loaded = registers(one, "a", WIDTH + 2) + registers(other, "b", WIDTH + 2)
@@ -137,7 +138,7 @@ MATRICES = [
 
 
 def beside_matrix(name):
-    """Returns matrix products alternating with another kind."""
+    """Returns matrix products that alternate with another kind of instruction."""
     kind, beside, line = KINDS[name]
     product = MATRICES[0]
     others = stream(line.replace("@", "%f"), product.count, WIDTH)

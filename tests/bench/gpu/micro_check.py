@@ -19,13 +19,14 @@ REGISTER = re.compile(r"\bR(\d+)\b")
 SECTION = re.compile(r"^\s*\.section\s+\.text\.(\w+).*$", re.MULTILINE)
 TARGET = re.compile(r"\((\.L_\w+)\)")
 
-# Other instructions that a loop needs, at most FEW of them: a counter, its comparison and the branch, in either
-# register file, moves that ptxas inserts for these, and NOPs that fill a latency.
+# Other instructions that a loop may contain, at most FEW of them: a counter, its comparison and the branch, in either
+# register file, moves that ptxas inserts for them, and NOPs that fill a latency.
 OF_A_LOOP = ("IADD3", "UIADD3", "ISETP", "UISETP", "BRA", "NOP", "MOV", "UMOV", "R2UR", "PLOP3")
 FEW = 6
 NEAR = 3  # instructions of a stream that do not wait for each other
 
-# Bits of the upper word of an instruction: the cycles that its warp waits after it, and the scoreboard of its result.
+# Position of two fields in the upper word of an instruction: the cycles that its warp waits after it, and the
+# scoreboard of its result.
 STALL_AT, STALL_MASK = 41, 15
 SCOREBOARD_AT, NO_SCOREBOARD = 46, 7
 
@@ -97,8 +98,8 @@ def findings(micro, listing):
 
 
 def order(micro, measured):
-    """Checks that each instruction depends on the previous one (`chain`), or on none of the three previous ones
-    (`stream`)."""
+    """Returns the violations of `order`: instructions that do not depend on the previous one (`chain`), or that depend
+    on one of the three previous ones (`stream`)."""
     if micro.order == "chain":
         broken = [1 for ahead, one in zip(measured, measured[1:], strict=False) if ahead.written() not in one.read()]
         return [f"{len(broken)} instructions do not read the previous one's result"] if broken else []
@@ -113,8 +114,9 @@ def order(micro, measured):
 
 
 def scheduled(micro, loop):
-    """Returns the cycles that ptxas leaves between two of the instructions. This is ptxas's estimate of the number, if
-    these instructions have the whole pipe or, in a chain, no scoreboard. `None` if there is no estimate."""
+    """Returns the cycles that ptxas leaves between two of the instructions. ptxas thereby estimates the number if
+    these instructions have the whole pipe, or if they form a chain without scoreboards. `None` if there is no
+    estimate."""
     at = [place for place, one in enumerate(loop) if is_of(one.opcode, micro.opcode)]
     waits = any(loop[place].scoreboard != NO_SCOREBOARD for place in at)
     of_warp = micro.share == "warp" and micro.order == "chain" and not waits
@@ -126,8 +128,8 @@ def scheduled(micro, loop):
 
 
 def assemble(text, folder, ptxas, nvdisasm):
-    """Returns the machine code of a module and its functions' listings, or raises ValueError with a program's error
-    message."""
+    """Returns the machine code of a module and the listings of its functions. Raises ValueError with the error message
+    of a program."""
     source, cubin = Path(folder, "micro.ptx"), Path(folder, "micro.cubin")
     source.write_text(text, encoding="utf8")
     outcome = tools.run([ptxas, "-O3", "-arch=sm_90", str(source), "-o", str(cubin)], TIMEOUT)

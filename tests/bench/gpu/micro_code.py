@@ -21,7 +21,8 @@ def growing(size):
     return replace(FFMA, number=f"icache.cycles.{size}", lines=lines, count=count, warps=4, turns=(4, 20))
 
 
-# An instruction issues in each cycle, so an iteration's cycles beyond its instructions are those of the branch.
+# In each cycle an instruction issues. The cycles of an iteration beyond its number of instructions are therefore those
+# of the branch.
 BRANCH = replace(FFMA, number="latency.branch", warps=1, share="turn")
 
 ALL = [BRANCH, *(growing(size) for size in SIZES)]

@@ -32,7 +32,7 @@ OWN, FIRST = filled("%slot"), filled("%a0")
 
 
 def chase(number, opcode, line, ring, **others):
-    """Returns a chase by one warp through pointers in global memory, with all lanes on the same pointer."""
+    """Returns a chase through pointers in global memory by one warp. All lanes follow the same pointer."""
     before = ("mov.b64 %p0, %ring;",)
     settings = {"loaded": ADDRESS, "before": before, "ring": ring, **others}
     return Micro(number, opcode, chain(line, 64), order="chain", share="warp", **settings)
@@ -108,14 +108,14 @@ WIDE = tuple(("b32", f"%d{i}{part}") for i in range(8) for part in "bcd")
 
 
 def addresses(distance):
-    """Returns code for eight equal addresses of a lane, which ptxas cannot know to be equal. Lanes are `distance`
-    bytes apart."""
+    """Returns code for eight addresses of a lane that are equal, without ptxas knowing it. Lanes are `distance` bytes
+    apart."""
     at = ("and.b32 %lane, %thread, 31;", f"mad.lo.u32 %lane, %lane, {distance}, %a0;")
     return (*OWN, *at, *(f"add.u32 %a{i}, %lane, %z{i};" for i in range(8)))
 
 
 def unit(number, opcode, line, distance=4, loaded=EIGHT, share="sm", warps=16, **others):
-    """Returns accesses of shared memory, each of which uses the result of the eighth access before it."""
+    """Returns accesses of shared memory. Each access uses the result of the access eight places before it."""
     lines = stream(line, 64, 8)
     others = {"before": addresses(distance), "warps": warps, **others}
     return Micro(number, opcode, lines, loaded, "stream", share, **others)
@@ -124,7 +124,7 @@ def unit(number, opcode, line, distance=4, loaded=EIGHT, share="sm", warps=16, *
 LOAD = "ld.shared.u32 %a{i}, [%a{i}];"
 WIDE_LOAD = "ld.volatile.shared.v4.u32 {{%a{i}, %d{i}b, %d{i}c, %d{i}d}}, [%a{i}];"
 
-# Only warps of one partition continue: those whose number is divisible by four.
+# Only the warps of one partition continue: those with a number divisible by four.
 ONE_PARTITION = (
     "shr.u32 %lane, %thread, 5;",
     "and.b32 %lane, %lane, 3;",

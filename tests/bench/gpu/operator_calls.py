@@ -1,4 +1,4 @@
-"""Triton operators of fla-core and liger-kernel, each with inputs drawn in the way of its package's tests.
+"""Triton operators of fla-core and liger-kernel. Each has inputs that are drawn as in its package's tests.
 
 A maker draws inputs and returns the call. Its name is the operator's name in tables.
 """
@@ -16,7 +16,8 @@ def operator(maker):
 
 
 def make(name):
-    """Returns the call of this name. Gradients are enabled here, so that makers need not do so."""
+    """Returns the call of the operator with this name. Gradients are enabled here, so that makers need not enable
+    them."""
     made = MAKERS[name](Draw())
     for tensor in flat(list(made.tensors.values())):
         if tensor.is_floating_point():
@@ -353,7 +354,7 @@ def fused_moe(draw):
 
 
 def plain(draw, module, name, **others):
-    """Returns an operator with queries, keys and values alone."""
+    """Returns an operator that takes only queries, keys and values."""
     return fla(module, name, heads(draw)[1], **others)
 
 
@@ -364,7 +365,7 @@ def gated(draw, module, name):
 
 
 def taylor(draw, module, name):
-    """Returns an operator with a small feature dimension of queries and keys: Taylor's second order replaces the
+    """Returns an operator whose queries and keys have few features: a second-order Taylor expansion replaces the
     softmax."""
     shape, tensors = heads(draw)
     return fla(module, name, tensors | {"q": draw.normal(*shape, 16), "k": draw.normal(*shape, 16)})

@@ -42,7 +42,7 @@ def flat(values):
 
 
 def slope(output):
-    """Returns the incoming gradient of an output: different for each element, the same in each run."""
+    """Returns the incoming gradient of an output. Its elements differ, and it is the same in each run."""
     import torch
 
     count = torch.arange(output.numel(), device=output.device, dtype=torch.float32)
@@ -76,7 +76,7 @@ class Draw:
         return self._typed(self.torch.nn.functional.normalize(drawn, p=2, dim=-1), type)
 
     def share(self, *shape, type="bfloat16"):
-        """Returns numbers between 0 and 1, computed by a sigmoid."""
+        """Returns numbers between 0 and 1: the sigmoid of normal numbers."""
         return self._typed(self.normal(*shape, type="float32").sigmoid(), type)
 
     def decay(self, *shape, type="float32", divisor=1.0):
@@ -91,15 +91,15 @@ class Draw:
 def fla(module, name, /, tensors, backward=True, **others):
     """Returns an operator of fla-core.
 
-    The package rejects operators whose backward pass Triton before 3.7.1 translates incorrectly for Hopper. They
-    run here, because the comparison is between machine code for the same PTX.
+    The package rejects operators whose backward pass is translated incorrectly for Hopper by Triton before 3.7.1.
+    They run here nevertheless, because the comparison is between machine code for the same PTX.
     """
     importlib.import_module("fla.ops.common.chunk_o").TRITON_ABOVE_3_7_1 = True
     return Call(getattr(importlib.import_module(f"fla.ops.{module}"), name), tensors, others, backward)
 
 
 def liger(module, name, /, tensors, *others):
-    """Returns a Function of liger-kernel. Its arguments are positional: the tensors, then the others."""
+    """Returns a Function of liger-kernel. Its arguments are positional: the tensors come before the others."""
     apply = getattr(importlib.import_module(f"liger_kernel.ops.{module}"), name).apply
     return Call(lambda **named: apply(*named.values(), *others), tensors, {})
 

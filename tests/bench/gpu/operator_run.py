@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs one operator on a GPU with the kernels of Triton's own ptxas and with those of nvptx-ra. It is started by
-operators.py.
+"""Runs one operator on a GPU with the kernels of Triton's own ptxas and with those of nvptx-ra. operators.py starts
+this program.
 
     operator_run.py NAME FOLDER --tool PROGRAM
 
 First, the outputs are compared bit for bit, and the result is written to FOLDER/NAME.json. If a kernel differs, the
 program waits for the file FOLDER/go. Then it times both sets of kernels alternately, one operator at a time, and
-writes the file again.
+writes the result again with the times.
 """
 
 import contextlib
@@ -56,8 +56,8 @@ def apart(one, other):
 
 
 def compare(first, second, ours):
-    """Returns for each output whether two runs of the stock kernels give the same bits, and whether a run of our
-    kernels does."""
+    """Returns two booleans for each output: whether two runs of the stock kernels give the same bits, and whether a
+    run of our kernels gives these bits."""
     import torch
 
     found = []
@@ -76,7 +76,7 @@ def compare(first, second, ours):
 
 
 def profiled(work):
-    """Runs `work`. Returns (name, microseconds) of all kernels that ran on the GPU during it, in order. Empty without
+    """Runs `work`. Returns (name, microseconds) of all kernels that run on the GPU meanwhile, in order. Empty without
     a profiler."""
     import torch
     from torch.autograd import DeviceType
@@ -102,7 +102,8 @@ def assign(events, order, sequence, names):
     """Returns the microseconds of each kernel in each run: {variant: [[run, …] for each kernel]}.
 
     `order` has the variants of the runs, `sequence` the kernels' numbers in one run. Launches with the same name
-    are distinguished by their order. If some launches of a kernel are missing, it has `None` instead of the runs.
+    are distinguished by their order. If some launches of a kernel are missing, the kernel has `None` instead of the
+    runs.
     """
     seen = defaultdict(list)
     for name, microseconds in events:
@@ -122,7 +123,7 @@ def assign(events, order, sequence, names):
 
 
 def turns(rounds):
-    """Returns the variants in the order of their runs; each goes first in every other round."""
+    """Returns the variants in the order of their runs. The variants take turns in running first."""
     return [variant for turn in range(rounds) for variant in (VARIANTS if turn % 2 == 0 else VARIANTS[::-1])]
 
 
@@ -159,7 +160,7 @@ class Report:
         self.path, self.said, self.began = path, {"operator": name, "stage": "start"}, time.monotonic()
 
     def stage(self, text, **more):
-        """Records the begin of a stage, with the results before it."""
+        """Records the start of a stage, and writes the results of earlier stages."""
         seconds = round(time.monotonic() - self.began, 1)
         self.said |= more | {"stage": text}
         self.said.setdefault("seconds", {})[text] = seconds
@@ -174,7 +175,7 @@ class Report:
 
 
 def prepare(arguments, report):
-    """Compiles with both programs, and compares outputs. Returns the arguments of measure(), `None` if no kernel
+    """Compiles with both programs and compares the outputs. Returns the arguments of measure(), `None` if no kernel
     differs."""
     report.stage("imports")
     import nvptx_ra.triton
@@ -197,7 +198,8 @@ def prepare(arguments, report):
     os.environ["NVPTX_RA_PROGRAM"] = os.path.realpath(arguments.tool)
     nvptx_ra.triton.enable()
     folder = arguments.folder / "ours" / arguments.name
-    # If a user enables nvptx-ra, autotuned kernels are timed, and slower ones are dropped.
+    # Users who enable nvptx-ra get this behaviour: autotuned kernels are timed, and slower searched kernels are
+    # dropped.
     context = contextlib.nullcontext if arguments.untimed else _autotuned.timed
     sets["ours"] = operator_triton.search(sets["stock"], launched, folder, arguments.only_local_memory, context)
     report.stage("our outputs")

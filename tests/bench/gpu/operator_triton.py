@@ -1,4 +1,4 @@
-"""Triton's compiled kernels of an operator: the launched kernels, and the same kernels compiled through nvptx-ra."""
+"""Triton's compiled kernels of an operator: the launched kernels, and the same kernels compiled by nvptx-ra."""
 
 import hashlib
 import math
@@ -22,9 +22,9 @@ def spread(values, most):
 
 
 def limit_tuning(most):
-    """Makes Triton's autotuners try fewer configurations, and measure each with three launches.
+    """Makes Triton's autotuners try fewer configurations, and measure each configuration with three launches.
 
-    Evenly spaced configurations come first. Others are tried only until one fits into the GPU.
+    Evenly spaced configurations come first. Others are tried only until one of them fits into the GPU.
     """
     import torch
     from triton.runtime.autotuner import Autotuner
@@ -88,8 +88,8 @@ class Launches:
             self.noted = None
 
     def _caches(self):
-        """Yields Triton's dictionaries of compiled kernels. The first value of a device's entry in device_caches is
-        the dictionary."""
+        """Yields Triton's dictionaries of compiled kernels. Each is the first value of a device's entry in
+        device_caches."""
         for number, function in list(self.functions.items()):
             for device, (cache, *_) in list(function.device_caches.items()):
                 yield (number, device), cache
@@ -99,7 +99,7 @@ class Launches:
         return {place: dict(cache) for place, cache in self._caches()}
 
     def use(self, kernels):
-        """Makes later launches use these kernels, and compile others."""
+        """Makes later launches use these kernels. Other kernels are compiled on demand."""
         for place, cache in self._caches():
             cache.clear()
             cache.update(kernels.get(place, {}))
@@ -122,7 +122,7 @@ def searched(kernel, path):
 def search(stock, launched, folder, only_local_memory, context=nullcontext):
     """Searches the launched stock kernels. Returns dictionaries in the format of Launches.kernels().
 
-    Each kernel is searched in a context of its own: by default, as a kernel that is not timed.
+    Each kernel is searched in its own context: by default, as a kernel that is not timed.
     """
 
     def searched_in_context(kernel, path):
@@ -196,7 +196,7 @@ def described(kernels, sequence):
 def pairs(launched, stock, ours):
     """Returns the launched kernels: the kernel's number for each launch, and (stock, ours) of each kernel.
 
-    Kernels with one name differ in their specialisations.
+    Kernels with the same name are different specialisations.
     """
     others = {id(one): ours[place][key] for place, cache in stock.items() for key, one in cache.items()}
     numbers, kernels, sequence = {}, [], []

@@ -2,8 +2,8 @@
 """Runs Triton operators of fla-core and liger-kernel on a GPU, with Triton's own ptxas and with nvptx-ra in its place.
 
 Needs PyTorch, Triton and both packages. Outputs are compared bit for bit, and each kernel that nvptx-ra changes is
-timed alternately with the stock kernel. Each operator has a process of its own. Several processes compile at a
-time. Times are measured after all have compiled, one operator after another. At the deadline, the tables show the
+timed alternately with the stock kernel. Each operator has its own process. Several processes compile at a time.
+After all processes have compiled, the operators are timed one after another. At the deadline, the tables show the
 results so far.
 """
 
@@ -69,7 +69,7 @@ class Job:
         return self.process.poll() is None
 
     def prepared(self):
-        """Whether the process waits for its turn or has ended, so that another may compile."""
+        """Whether the process waits to be timed, or has ended, so that another process may compile."""
         return not self.runs() or "changed" in self.said()
 
     def kill(self, why):
@@ -111,8 +111,8 @@ def start(name, arguments):
 def compile_all(names, jobs, arguments, latest):
     """Starts all operators, some at a time, and adds them to the jobs. `latest` is the deadline.
 
-    Returns when each operator has compiled or failed, or when the remaining time is needed to time those that have
-    compiled.
+    Returns when each operator has compiled or failed. Returns earlier if the remaining time is needed to time the
+    operators that have compiled.
     """
     waiting, told = list(names), set()
     while True:
@@ -172,14 +172,15 @@ def changed(result):
 
 
 def ratio_of(times):
-    """Returns the ratio of our times to stock's: the median of all rounds with its interval; `None` without times."""
+    """Returns the ratio of our times to stock's: the median over all rounds, with its interval. `None` without
+    times."""
     if not times or not all(times.get(variant) for variant in ("stock", "ours")):
         return None
     return intervals.of_median([ours / stock for stock, ours in zip(times["stock"], times["ours"], strict=True)])
 
 
 def both(kernel, figure):
-    """Formats a figure of the stock kernel and of ours."""
+    """Formats a figure of the stock kernel and of our kernel."""
     one, other = kernel["stock"][figure], kernel["ours"][figure]
     return f"{one:,}" if one == other else f"{one:,} → {other:,}"
 
@@ -228,7 +229,8 @@ def operator_rows(results):
 
 
 def summary(results):
-    """Yields the geometric mean of the timed changed kernels, and how many are significantly faster and slower."""
+    """Yields the geometric mean over the changed kernels with times, and the numbers of kernels that are significantly
+    faster and slower."""
     everything = [kernel for result in results for kernel in changed(result)]
     for text, kernels in (
         ("changed kernels", everything),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles examples/ in several ways for run.py. Writes machine code and a manifest, to be copied to a machine with a
-GPU."""
+"""Compiles examples/ in several ways for run.py. Writes machine code and a manifest. Both are to be copied to a
+machine with a GPU."""
 
 import argparse
 import sys

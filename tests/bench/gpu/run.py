@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Runs the variants that prepare.py or bundle.py compiled. Compares outputs bit for bit, and measures times.
 
-Needs Python and NVIDIA's driver. Without a GPU, it compares the PTX of a bundle by emulation; a bundle has the tool
-for that. Each kernel runs in a process of its own, because a fault in one kernel ends the GPU work of its whole
-process.
+Needs Python and NVIDIA's driver. Without a GPU, it compares the PTX of a bundle by emulation; a bundle contains the
+tool for this. Each kernel runs in its own process, because a fault in a kernel ends all GPU work of its process.
 """
 
 import json
@@ -61,7 +60,7 @@ def measure_alone(kernel, expected, arguments):
 
 
 def inputs_of(kernel, first, arguments):
-    """Returns a kernel's inputs. If the manifest does not have them, the tool draws them by running the code of
+    """Returns a kernel's inputs. If the manifest has no inputs, the tool draws them: it runs the code of variant
     `first`."""
     if kernel.seed is None:
         return inputs.of_manifest(kernel, arguments.seed)
@@ -73,7 +72,8 @@ def inputs_of(kernel, first, arguments):
 
 
 def measure(driver, kernel, expected, arguments):
-    """Runs all variants on the same memory. `expected` maps each variant to the variant whose outputs it must have."""
+    """Runs all variants on the same memory. `expected` maps each variant to the variant whose outputs it must
+    reproduce."""
     given = inputs_of(kernel, next(iter(expected)), arguments)
     addresses = [driver.allocate(len(region.content)) for region in given.regions]
     try:
@@ -99,7 +99,7 @@ def run_variants(driver, kernel, given, expected, arguments, addresses):
     loaded = {name: driver.kernel(code, kernel.name, given.shared) for name, code in codes.items()}
     times = {name: [] for name in names}
     memory = list(zip(given.regions, addresses, strict=True))
-    # The variants alternate, so that changes of the clock affect all of them, and each round begins with another
+    # The variants alternate, so that changes of the clock rate affect all of them. Each round begins with another
     # variant.
     for turn in range(arguments.warm_up + arguments.repeat):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
@@ -134,7 +134,7 @@ def differences(expected, found):
 
 
 def limit_grid(kernel, blocks):
-    """Returns the kernel with a smaller launch, one row of blocks."""
+    """Returns the kernel with a smaller launch: at most `blocks` blocks in one row."""
     return replace(kernel, grid=(min(kernel.grid[0], blocks), 1, 1)) if blocks else kernel
 
 
@@ -145,7 +145,7 @@ def traffic(said, variant, kernel):
 
 
 def ratio_of(result, variant):
-    """Returns the ratio of a variant's time to its base's: the median of all rounds, with its interval."""
+    """Returns the ratio of a variant's time to its base's: the median over all rounds, with its interval."""
     times = result["times"]
     pairs = zip(times[variant["base"]], times[variant["name"]], strict=True)
     return intervals.of_median([other / one for one, other in pairs])
@@ -171,7 +171,7 @@ TIMES = ["time", "interval", "faster", "slower"]
 
 def summary(results, variants):
     """Yields a line for each variant: the verdicts on its outputs. With times, the line also has the geometric mean of
-    the ratios, and how many kernels are significantly faster and slower."""
+    the ratios, and the numbers of kernels that are significantly faster and slower."""
     for variant in variants:
         verdicts = [result["verdicts"][variant["name"]] for result in results]
         line = [variant["name"], variant["base"], str(len(verdicts)), *(str(verdicts.count(each)) for each in VERDICTS)]
@@ -214,7 +214,7 @@ def on_gpu(kernels, expected, arguments):
 
 
 def by_emulation(kernels, expected, arguments):
-    """Returns the same by emulation, with several kernels at a time."""
+    """Returns (results, failures) of all kernels by emulation, with several kernels at a time."""
     with ThreadPoolExecutor(arguments.jobs) as pool:
         check = lambda kernel: emulated.check(arguments.tool, arguments.input, kernel, expected)  # noqa: E731
         return list(pool.map(check, kernels)), []

@@ -1,4 +1,4 @@
-"""Sources of the kernels that are compiled in several ways: the examples, and single kernels of the corpus."""
+"""Sources of the kernels to compile in several ways: the examples, and single kernels of the corpus."""
 
 import argparse
 import re
@@ -20,8 +20,8 @@ from plan import STOCK, Compiler
 from variants import RUNS
 
 KERNEL = re.compile(r"^(define .*\bptx_kernel\b.*) (#\d+)", re.MULTILINE)
-# Operations that ptxas may fuse. Whether it fuses a product and a sum depends on the order of the code, and so do the
-# bits of the result.
+# Operations that ptxas may fuse. The order of the code determines whether ptxas fuses a product and a sum, and thereby
+# the bits of the result.
 FUSABLE = re.compile(r"(?<![.\w])(add|sub|mul)((?:\.ftz|\.sat)*\.(?:f16x2|f16|bf16x2|bf16|f32|f64))\b")
 
 
@@ -43,7 +43,7 @@ class Example:
 
     @property
     def identity(self):
-        """The inputs of its PTX, apart from the variant."""
+        """The inputs from which the PTX is made, except the variant."""
         return [self.name, cache.file_hash(self.path), cache.file_hash(tools.nvptx_ra())]
 
     def plain(self, compiler):
@@ -58,7 +58,7 @@ class Example:
         return output.read_text(encoding="utf8")
 
     def ours(self, variant):
-        """Returns the PTX of a compiling command of nvptx-ra."""
+        """Returns the PTX that a compiling command of nvptx-ra makes."""
         module, output = self.folder / f"{self.name}.ll", self.folder / f"{self.name}.ptx"
         demo.compile_cuda(self.path, str(module), ["-S", "-emit-llvm"])
         if variant.limit:
@@ -73,12 +73,12 @@ class Example:
 
 
 class Failed(Exception):
-    """A kernel of the corpus does not compile in one of the ways."""
+    """Error: a kernel of the corpus does not compile in one of the ways."""
 
 
 @dataclass(frozen=True)
 class OfCorpus:
-    """A kernel of the corpus in a module of its own, compiled as by kept.py. Compilations are cached."""
+    """A kernel of the corpus in its own module, compiled as by kept.py. Compilations are cached."""
 
     kernel: Any  # searched.Kernel
     plan: Any
@@ -109,7 +109,8 @@ class OfCorpus:
 
 
 def ptx_of(variant, source, folder, tool):
-    """Returns the PTX of a source, compiled as a variant. `tool` runs passes on PTX. `folder` has temporary files."""
+    """Returns the PTX of a source, compiled as a variant. `tool` runs passes on PTX. Temporary files are in
+    `folder`."""
     if variant.compiler in ("compile", "tune"):
         return source.ours(variant)
     text = source.plain(variant.of if variant.compiler == "ptx" else variant.compiler)
@@ -126,7 +127,7 @@ def ptx_of(variant, source, folder, tool):
 
 
 def cached_ptx(variant, source, tool):
-    """Returns the same from the cache."""
+    """Returns the PTX of a source, compiled as a variant, from the cache if possible."""
     passes = cache.file_hash(tool) if variant.compiler == "ptx" else ""
     key = cache.key_of("bundled", source.identity, asdict(variant), passes)
     store = cache.Cache(cache.folder())

@@ -1,5 +1,5 @@
-"""Variants: the ways in which prepare.py and bundle.py compile kernels, and the variant with which run.py compares
-each."""
+"""Variants: the ways in which prepare.py and bundle.py compile kernels. Each variant names the variant with which
+run.py compares it."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ RUNS = 8  # runs of ptxas in a search for a bundle, so that packing takes minute
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of compiling. Its times are compared with those of the variant `base`, its outputs with those of
+    """One way to compile. Its times are compared with those of the variant `base`, its outputs with those of
     `outputs_of`."""
 
     name: str
@@ -24,8 +24,8 @@ class Variant:
 
 
 def limited(registers):
-    """Yields variants with one register limit: ptxas spills to local memory, or nvptx-ra first spills to shared
-    memory, either outside of loops or everywhere."""
+    """Yields variants with one register limit. In one variant, ptxas spills to local memory. In the others, nvptx-ra
+    first spills to shared memory, either outside of loops or everywhere."""
     local = f"local-{registers}"
     yield Variant(local, "compile", limit=registers)
     kept = ("--set", f"regalloc={registers}", "--set", "regalloc-slack=12")
@@ -34,8 +34,8 @@ def limited(registers):
 
 
 def on_ptx(compiler, base, limits, outputs_of):
-    """Yields variants with passes on a compiler's PTX. Names begin with the name of the compiler's variant, unless it
-    is stock."""
+    """Yields variants with passes on a compiler's PTX. Their names begin with the name of the compiler's variant,
+    unless this is stock."""
     prefix = "" if base == "stock" else f"{base}-"
     passes = {
         "remat": "nvptx-remat<remat=high>",

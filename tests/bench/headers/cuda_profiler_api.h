@@ -1,2 +1,2 @@
-// Replaces a header of CUDA that host code includes and does not need.
+// Replaces a header of CUDA that host code includes without need.
 #pragma once

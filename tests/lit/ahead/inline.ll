@@ -1,5 +1,5 @@
-; A kernel's choice before LLVM's optimisations decides which calls are inlined into it. The cost attribute makes
-; functions too large for LLVM.
+; A choice for a kernel, applied before LLVM's optimisations, decides which calls are inlined into the kernel. The cost
+; attribute makes functions too large for LLVM.
 
 ; Without a choice nothing changes.
 ; RUN: sed 's/nvptx-ra"="inline=[a-z]*"/nvptx-ra"="verify"/' %s > %t.none.ll
@@ -60,7 +60,7 @@ define ptx_kernel void @all(ptr %out, i32 %x) "nvptx-ra"="inline=all" {
   ret void
 }
 
-; A kernel without a choice stays LLVM's own code beside the others.
+; A kernel without a choice stays as LLVM compiles it, even if other kernels in the module have choices.
 ; CHECK-LABEL: define {{.*}}void @none(
 ; CHECK: call {{.*}}@sum(ptr
 ; CHECK: ret void
@@ -72,8 +72,8 @@ define ptx_kernel void @none(ptr %out, i32 %x) {
   ret void
 }
 
-; Code that is inlined into a kernel loses its types. With types, LLVM could move the load before the store, but a
-; source that breaks C++'s aliasing rule expects their order. In stock the call separates the two.
+; Code that is inlined into a kernel loses its types. With types, LLVM could move the load before the store, but source
+; code that breaks C++'s aliasing rule expects their order. In stock, the call separates load and store.
 ; CHECK-LABEL: define {{.*}}void @types(
 ; CHECK-NOT: !tbaa
 ; CHECK: store i32 %x, ptr %out, align 4{{$}}
@@ -87,7 +87,7 @@ define ptx_kernel void @types(ptr %out, i32 %x) "nvptx-ra"="inline=all" {
   ret void
 }
 
-; A kernel without the choice keeps the types, and so does the function that both kernels call.
+; A kernel without the choice keeps the types. So does the function that both kernels call.
 ; CHECK-LABEL: define {{.*}}void @keeps_types(
 ; CHECK: store i32 %x, ptr %out, align 4, !tbaa
 ; CHECK: call {{.*}}@half
@@ -99,7 +99,7 @@ define ptx_kernel void @keeps_types(ptr %out, i32 %x) {
   ret void
 }
 
-; Calls that LLVM would inline are not inlined.
+; With `inline=less`, calls that LLVM would inline are not inlined.
 ; CHECK-LABEL: define {{.*}}void @less(
 ; CHECK: call {{.*}}@middling
 ; CHECK: ret void

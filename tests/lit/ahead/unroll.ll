@@ -1,4 +1,4 @@
-; A kernel's choice before LLVM's optimisations decides which loops are unrolled, and leaves no marks.
+; A choice for a kernel, applied before LLVM's optimisations, decides which loops are unrolled, and leaves no marks.
 
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -S %s | FileCheck %s
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -nvptx-ra-unroll=llvm -S %s \
@@ -52,7 +52,7 @@ end:
   ret void
 }
 
-; The array of the second kernel becomes registers completely, or stays in memory.
+; The array of the second kernel is completely in registers, or stays in memory.
 ; LLVM-LABEL: define {{.*}}@array(
 ; LLVM: alloca
 ; CHECK-LABEL: define {{.*}}@array(
@@ -85,8 +85,8 @@ end:
   ret void
 }
 
-; An iteration has four instructions without the empty assembly; two of them end it. Half of the 16,384 iterations fit
-; NVIDIA's size: a power of two that divides the trip count.
+; An iteration has four instructions, two of which end it; empty assembly does not count. Half of the 16,384 iterations
+; fit NVIDIA's limit on the unrolled size. The number must be a power of two that divides the trip count.
 ; LLVM-LABEL: define {{.*}}@cut(
 ; LLVM-COUNT-4096: store volatile
 ; LLVM-NOT: store volatile
@@ -111,7 +111,8 @@ end:
   ret void
 }
 
-; A short loop that ends at the lesser of two bounds is unrolled by four with a remainder loop. LLVM does not unroll it.
+; A short loop that ends at the lesser of two bounds is unrolled by four, and a remainder loop follows. LLVM does not
+; unroll it.
 ; LLVM-LABEL: define {{.*}}@lesser(
 ; LLVM-COUNT-1: store volatile
 ; LLVM-NOT: store volatile
@@ -141,7 +142,7 @@ end:
   ret void
 }
 
-; All 10,000 iterations fit NVIDIA's size but not LLVM's, so LLVM unrolls 5,000.
+; All 10,000 iterations fit NVIDIA's limit but not LLVM's, so LLVM unrolls by 5,000.
 ; LLVM-LABEL: define {{.*}}@more(
 ; LLVM-COUNT-5000: store volatile
 ; LLVM-NOT: store volatile
@@ -166,7 +167,7 @@ end:
   ret void
 }
 
-; An odd trip count is unrolled by four; LLVM uses the largest divisor.
+; A loop with an odd trip count is unrolled by four. LLVM unrolls it by the largest divisor.
 ; LLVM-LABEL: define {{.*}}@odd(
 ; LLVM-COUNT-6667: store volatile
 ; LLVM-NOT: store volatile
@@ -190,8 +191,8 @@ end:
   ret void
 }
 
-; A loop with an inner loop of unknown trip count is unrolled fully or not at all. LLVM unrolls two of eight iterations,
-; and twice as many would fit NVIDIA's size.
+; If the trip count of an inner loop is unknown, the outer loop is unrolled fully or not at all. LLVM unrolls it by two
+; of eight iterations, although twice as many would fit NVIDIA's limit.
 ; LLVM-LABEL: define {{.*}}@nested(
 ; LLVM-COUNT-10000: store volatile
 ; LLVM-NOT: store volatile
@@ -234,7 +235,7 @@ end:
   ret void
 }
 
-; Partial unrolling of an inner loop counts: 8,192 of its iterations, and eight times as many do not fit.
+; Partial unrolling of an inner loop counts: 8,192 iterations of the inner loop fit, and eight times as many do not.
 ; CHECK-LABEL: define {{.*}}@part(
 ; CHECK-COUNT-8192: store volatile
 ; CHECK-NOT: store volatile
@@ -263,7 +264,8 @@ end:
   ret void
 }
 
-; 40,000 of 100,000 iterations are requested and do not fit: 32 divides the trip count.
+; A pragma requests 40,000 of 100,000 iterations, which do not fit. The loop is unrolled by 32, which divides the trip
+; count.
 ; LLVM-LABEL: define {{.*}}@asked_number(
 ; LLVM-COUNT-40000: store volatile
 ; CHECK-LABEL: define {{.*}}@asked_number(

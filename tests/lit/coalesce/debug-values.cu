@@ -1,5 +1,5 @@
-// A kernel built with -g keeps its debug variables. At -O3 each is known in as many places as with stock LLVM, for every
-// position of the pass. At -O0 every variable is known somewhere, and ptxas accepts the result.
+// A kernel built with -g keeps its debug variables. At -O3 each variable is known in as many places as with stock LLVM,
+// for every position of the pass. At -O0 every variable is known somewhere, and ptxas accepts the result.
 // REQUIRES: cuda, ptxas
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O2 -g -Xclang -debug-info-kind=limited -S -emit-llvm %s -o %t.ll
 // RUN: %llc -O3 -mcpu=sm_90 %t.ll -o - | grep -o 'DEBUG_VALUE: .* <- [^u]' | sort | uniq -c > %t.stock

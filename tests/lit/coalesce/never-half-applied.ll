@@ -1,5 +1,5 @@
-; An error or a panic in the pass, at any position and at -O0, leaves a loop with PHIs as in stock llc, and the
-; diagnostic names the kernel. If errors are fatal, llc fails.
+; If the pass fails with an error or a panic, at any position and at -O0, a loop with PHIs stays as in stock llc, and
+; the diagnostic names the kernel. If errors are fatal, llc fails.
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %llc -mcpu=sm_90 %s -o - | sed -n '/globl/,$p' > %t/stock.ptx
 ; RUN: %llc -mcpu=sm_90 -O0 %s -o - | sed -n '/globl/,$p' > %t/stock-O0.ptx

@@ -1,5 +1,5 @@
-; The effects of the pass are reported. Remarks list each removed copy, and each remaining copy with its reason.
-; Statistics count copies by kind and reason and have the time of each phase. A trace prints the decisions.
+; The pass reports its effects. Remarks list each removed copy, and each remaining copy with its reason. Statistics
+; count copies by kind and reason, and list the time of each phase. A trace prints the decisions.
 ; RUN: rm -f %t.stats
 ; RUN: %llc-ra -nvptx-ra-rename=off -O0 -mcpu=sm_90 -pass-remarks=nvptx-copy-coalescer -pass-remarks-missed=nvptx-copy-coalescer \
 ; RUN:   -nvptx-ra-stats=%t.stats -nvptx-ra-trace=candidates+liveness+coalesce+edits+classify %s -o /dev/null 2> %t.err
@@ -30,7 +30,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; Each iteration reads the second-last value after the last value is computed, so copies must stay.
+; Each iteration reads the second-last value after computing the next one, so copies must stay.
 define ptx_kernel void @fibonacci(ptr addrspace(1) %out, i32 %n, i32 %first, i32 %second) {
 entry:
   br label %loop

@@ -1,6 +1,6 @@
-; The registers that a loop's PHIs connect share one register if possible. A value that is read after the loop is copied
-; once, and nothing else changes. The pass runs in SSA form, and only if it is enabled. Unless an option prints or
-; checks the whole function, the pass sees only PHIs and the registers they use, with the same result.
+; Registers that the PHIs of a loop connect are merged into one register if possible. A value that is read after the
+; loop is copied once, and nothing else changes. The pass runs in SSA form, and only if it is enabled. Unless an option
+; prints or checks the whole function, the pass gets only PHIs and the registers they use, with the same result.
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o - | FileCheck %s --check-prefix=SSA
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o %t.whole
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o %t.phis

@@ -1,5 +1,5 @@
-; If a callee holds more than its kernel, the report and the remarks point to the callee's lines instead of the
-; kernel's. If the kernel holds more, they do not mention its callees.
+; If a callee holds more than its kernel, the report and the remarks point to the callee's lines instead of the kernel's
+; lines. If the kernel holds more, they do not mention its callees.
 ; RUN: %nvptx-ra report %s | FileCheck %s --check-prefix=TABLE
 ; TABLE: outer<float>
 ; TABLE:      {{^}}outer<float>
@@ -20,7 +20,7 @@
 ; PRINTED: Peak [function]: _Z4workPi
 ; PRINTED: Function Name: alone
 ; PRINTED-NOT: Peak [function]
-; The line is in the callee, so the remark is at the kernel.
+; The line of the peak is in the callee, but the remark is at the kernel's line.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=REMARK
 ; REMARK: remark: k.cu:2:0: {{ *}}Peak [function]: _Z4workPi

@@ -17,8 +17,8 @@
 #define BOUNDS(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define DEVICE __attribute__((device))
 
-// More registers than the largest block may have, without bounds and with. The number is also close to an occupancy step,
-// which is farther away with these bounds.
+// Values for more registers than a thread of the largest block may have, without bounds and with bounds. The number is
+// also close to an occupancy step, which is farther away with these bounds.
 template <int N> DEVICE inline void copy(volatile int *p) {
   int values[N];
 #pragma unroll

@@ -1,6 +1,6 @@
-; Findings of lints are remarks of nvptx-lint among the missed optimisations, and are printed only if those are
-; requested. The code is the same. Here one kernel spills because of a limit within an occupancy step, and another
-; because of a limit at the end of a step.
+; Findings of lints are remarks of nvptx-lint among the missed optimisations, and are printed only on request. They do
+; not change the code. Here one kernel spills because of a limit within an occupancy step, and another because of a
+; limit at the end of a step.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-missed=nvptx-lint %s -o %t.ptx 2> %t.log
 ; RUN: FileCheck %s --input-file=%t.log --implicit-check-not=remark:
 ;      CHECK: remark: k.cu:3:0: kernel 'limited': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, or allow more than 36 registers; nvptx-ra tune searches for code that spills less [spills]
@@ -9,8 +9,8 @@
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks=nvptx-lint -pass-remarks-analysis=nvptx-lint -pass-remarks-missed=nvptx-forecast %s \
 ; RUN:   -o %t.silent.ptx 2>&1 | count 0
 ; RUN: cmp %t.ptx %t.silent.ptx
-; With the forecast's remarks both are printed, and the forecast is the same. At -O0, and without the coalescer, the
-; forecast reads the functions itself.
+; If the forecast's remarks are also requested, both are printed, and the forecast is the same. At -O0, and without the
+; coalescer, the forecast reads the functions itself.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-missed=nvptx-lint -pass-remarks-analysis=nvptx-forecast %s -o /dev/null 2> %t.both
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o /dev/null 2> %t.forecast
 ; RUN: cat %t.forecast %t.log > %t.expected
@@ -18,10 +18,10 @@
 ; RUN: sort %t.both | cmp %t.expected.sorted -
 ; RUN: %llc-ra -mcpu=sm_90 -O0 -pass-remarks-missed=nvptx-lint %s -o /dev/null 2>&1 | FileCheck %s
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-position=off -pass-remarks-missed=nvptx-lint %s -o /dev/null 2>&1 | FileCheck %s
-; opt compiles a clone for it.
+; opt compiles a clone of the module for the lints.
 ; RUN: %opt -load-pass-plugin=%plugin -mcpu=sm_90 -passes=nvptx-forecast -pass-remarks-missed=nvptx-lint %s -disable-output 2>&1 \
 ; RUN:   | FileCheck %s
-; A file of remarks has the lint as the name, unless its filter excludes the lints.
+; In a file of remarks, the lint is the name of the remark. A filter can exclude the lints.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-output=%t.yaml %s -o /dev/null
 ; RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
 ;      YAML: --- !Missed

@@ -1,5 +1,5 @@
-; llc prints the forecast of each kernel after code generation. It equals that of the report, and the code is the same
-; with and without it.
+; llc prints the forecast of each kernel after code generation. The forecast equals that of the report and does not
+; change the code.
 ; RUN: rm -f %t.stats
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-strict -O3 -mcpu=sm_90 %s -o %t.without.ptx 2>&1 | count 0
 ; RUN: %llc-ra -nvptx-ra-forecast -nvptx-ra-stats=%t.stats -O3 -mcpu=sm_90 %s -o %t.ptx 2> %t.printed
@@ -21,7 +21,7 @@
 ; CHECK-NEXT:    Next Step [registers]: {{[0-9]+|none}}
 ; CHECK-NEXT:    Peak [words]: {{[0-9]+}}
 ; CHECK-NEXT:    Peak [line]: [[LINE:[2-9]]]
-; A figure is exact only if all callees are known. For callees in other files and unknown callees it is a lower bound.
+; A figure is exact only if all callees are known. If a callee is unknown or in another file, the figure is a bound.
 ; CHECK-NEXT:Function Name: elsewhere
 ; CHECK-NEXT:    Registers, at least: {{[0-9]+}}
 ;      CHECK:    Stack, at least [bytes/thread]: 0
@@ -32,7 +32,7 @@
 ; CHECK-NEXT:    Registers: {{[0-9]+}}
 ;  CHECK-NOT:inner
 ; SAME: 4 kernels
-; The statistics have the result and the time of each part.
+; The statistics have the result and the time of each part of the forecast.
 ; RUN: FileCheck %s --check-prefix=STATS --input-file=%t.stats
 ; STATS-DAG: {"event":"run","function":"bounded","pass":"nvptx-forecast","target":"sm_90",{{.*}}"time_ns":{{{.*}}"forecast":
 ; STATS-DAG: {"event":"shim","function":"bounded","pass":"nvptx-forecast","time_ns":{{{.*}}"flatten":
@@ -45,8 +45,8 @@
 ; RUN: %llc-ra -nvptx-ra-forecast -nvptx-ra-position=before -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=ANY
 ; ANY: Function Name: bounded
 ; ANY: Function Name: calls
-; A processor that the model does not know is a warning with a remedy, and code is still generated. With strict it is an
-; error.
+; For a processor that the model does not know, a warning gives a remedy, and code is still generated. With strict it is
+; an error.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-forecast -mcpu=sm_52 %s -o %t.old.ptx 2>&1 | FileCheck %s --check-prefix=OLD
 ; RUN: grep "[.]entry bounded" %t.old.ptx
 ; RUN: not %llc-ra -nvptx-ra-forecast -mcpu=sm_52 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT

@@ -1,5 +1,5 @@
-; For ptxas, accesses with a constant false mask are no accesses, so the forecast does not count the values they would
-; load. It counts all of them if the mask is known only at run time.
+; ptxas removes accesses with a constant false mask, so the forecast does not count the values that they would load. If
+; the mask is known only at run time, the forecast counts all values.
 ; RUN: %nvptx-ra report %s --json --features --kernel off | FileCheck %s --check-prefix=OFF
 ; OFF: "loads": 0
 ; OFF: "words": 2

@@ -1,12 +1,12 @@
-; opt forecasts a module by compiling a clone of it, for the processor of its functions, and leaves the module itself
-; unchanged. The forecast equals the report's.
+; opt makes the forecast of a module by compiling a clone, for the processor of the module's functions. The module
+; itself stays unchanged. The forecast equals the report's.
 ; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o %t.ll 2> %t.printed
 ; RUN: %nvptx-ra report %s --json > %t.json
 ; RUN: %python %S/Inputs/same.py %t.json %t.printed | FileCheck %s --check-prefix=SAME
 ; RUN: %opt -passes= -mcpu=sm_90 -S %s -o %t.same.ll
 ; RUN: diff %t.same.ll %t.ll
 ; SAME: 1 kernels
-; The pass without print emits only remarks; both print back.
+; The pass without print emits only remarks. Both names of the pass print back unchanged.
 ; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-forecast -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast -disable-output %s \
 ; RUN:   2>&1 | FileCheck %s --check-prefix=REMARK
 ; REMARK: remark: <unknown>:0:0: Function Name: k
@@ -18,8 +18,8 @@
 ; RUN: not %opt -load-pass-plugin=%plugin -passes='nvptx-forecast<strct>' -disable-output %s 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=WRONG
 ; WRONG: nvptx-ra: pass parameters: strct: unknown option
-; A processor that the model does not know is a warning with a remedy. A module for another target has no forecast, and
-; for a module without kernels a message is printed.
+; For a processor that the model does not know, a warning gives a remedy. A module for another target has no forecast,
+; and for a module without kernels a message is printed.
 ; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-forecast>' -mcpu=sm_52 -disable-output %s 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=OLD
 ; OLD: warning: nvptx-ra: {{.*}}sm_52{{.*}}sm_90

@@ -69,7 +69,7 @@ define ptx_kernel void @calls(ptr addrspace(1) %p) {
   ret void
 }
 
-; A callee after its caller is known, too.
+; A callee that is defined after its caller is also known.
 define i32 @inner(i32 %x) noinline {
   %y = mul i32 %x, %x
   ret i32 %y

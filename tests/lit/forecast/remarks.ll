@@ -1,5 +1,5 @@
-; If the remarks of nvptx-forecast are enabled, each figure is one remark without any other option, in the format of
-; AMDGPU's kernel-resource-usage. Remarks on the peak are at its line, the others at the kernel. Otherwise nothing is
+; If remarks of nvptx-forecast are enabled, no other option is needed. Each figure is a remark in the format of AMDGPU's
+; kernel-resource-usage. Remarks on the peak are at the peak's line, the others at the kernel. Otherwise nothing is
 ; printed.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o %t.ptx 2>&1 | FileCheck %s --implicit-check-not=remark
 ;      CHECK: remark: k.cu:2:0: Function Name: k
@@ -18,7 +18,7 @@
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks=nvptx-forecast -pass-remarks-missed=nvptx-forecast -pass-remarks-analysis=other %s \
 ; RUN:   -o %t.silent.ptx 2>&1 | count 0
 ; RUN: cmp %t.ptx %t.silent.ptx
-; A file of remarks has a name for each value, unless its filter excludes the pass.
+; In a file of remarks, each value has a name. A filter can exclude the pass.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-output=%t.yaml %s -o /dev/null
 ; RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
 ;      YAML: Pass: nvptx-forecast

@@ -1,5 +1,5 @@
 ; An attribute adds LLVM's optimisations to its function only, and the command line adds them to every function.
-; Functions that are off or not optimised get none. Bisection counts each; at -O0 nothing is added.
+; Functions that are off or not optimised get none. Bisection counts each added optimisation. At -O0 nothing is added.
 ; RUN: %llc -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=TWICE-A,TWICE-B,TWICE-C,TWICE-D
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,TWICE-B,TWICE-C,TWICE-D
 ; RUN: %llc-ra -nvptx-ra-add-passes=gvn-hoist -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,ONCE-B,TWICE-C,TWICE-D
@@ -97,7 +97,7 @@ else:
   ret void
 }
 
-; All optimisations together run on a switch, on a loop with two entries, and on a barrier, of which one copy remains.
+; All optimisations together run on a switch, on a loop with two entries, and on a barrier, which is not duplicated.
 ; RUN: %llc-ra -nvptx-ra-add-passes=all -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ALL
 ; ALL-LABEL: .entry tangled(
 ; ALL:       bar.sync

@@ -1,5 +1,6 @@
-; Assembly that only computes is known not to access memory, even if it is volatile in C++: the load after it equals the
-; load before it. Assembly with a memory clobber in C++, and assembly that reads a clock, stays unchanged.
+; The pass finds assembly that only computes, even if it is volatile in C++. Such assembly accesses no memory, so the
+; load after it is merged with the load before it. Assembly with a memory clobber in C++, and assembly that reads a
+; clock, stays unchanged.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=TWICE
 ; RUN: %llc-ra -nvptx-ra-add-passes=assembly-effects -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ONCE
 ; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-assembly-effects -S %s -o - | FileCheck %s --check-prefix=IR

@@ -20,7 +20,7 @@
 // WARNING: warning: nvptx-ra: kernel 'k': {{.*}}[-Wbackend-plugin]
 // ERROR:   error: nvptx-ra: kernel 'k':
 
-// Host code alone: the same bytes.
+// Host code alone compiles to the same bytes.
 // RUN: %clang -O2 -c -x c++ -DHOST %s -o %t.stock.o
 // RUN: %clang -O2 -c -x c++ -DHOST -fpass-plugin=%plugin %s -o %t.o
 // RUN: cmp %t.stock.o %t.o

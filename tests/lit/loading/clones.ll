@@ -1,8 +1,9 @@
 ; opt has no machine code, so the forecast compiles a clone of the module. LLVM's diagnostics for the clone are
-; discarded, and an error in it does not end the compiler. The statistics count both.
+; discarded, and an error in the clone does not end the compiler. The statistics count warnings on clones, and clones
+; with errors.
 ; RUN: split-file %s %t
 
-; Only the forecast is printed. Without a forecast there is a warning, or with strict an error.
+; Only the forecast is printed. If there is no forecast, a warning is printed, or with strict an error.
 ; RUN: %opt -load-pass-plugin=%plugin '-passes=print<nvptx-forecast>' -mcpu=sm_90 -disable-output %t/warns.ll 2> %t/said
 ; RUN: FileCheck %s --check-prefix=FORECAST --implicit-check-not=warning < %t/said
 ; FORECAST: Function Name: k

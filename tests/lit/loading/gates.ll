@@ -1,5 +1,5 @@
-; A function is skipped by -opt-bisect-limit, by optnone unless an option requests it, and by its attribute. The
-; injected error shows on which functions the pass ran.
+; The pass skips a function because of -opt-bisect-limit, because of optnone unless an option requests such functions,
+; or because of the function's attribute. An injected error shows on which functions the pass ran.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-inject=error -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=DEFAULT --implicit-check-not='kernel '
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-inject=error -nvptx-ra-optnone -mcpu=sm_90 %s -o /dev/null 2>&1 \

@@ -12,8 +12,8 @@
 ; CHECK-DAG:  = "@dynamic" shared dynamic{{$}}
 ; CHECK-DAG:  = "@elsewhere"{{$}}
 ; CHECK:      bb0:
-; Code inlined from the header has the line of the call, also through the header's own calls. Code of the file itself
-; keeps its line, inlined or not.
+; Code that is inlined from the header has the line of the call in the kernel's file, also if the header calls itself in
+; between. Code of the file itself keeps its line, inlined or not.
 ; CHECK:      ST_i32 {{.*}} shared line 12{{$}}
 ; CHECK:      ST_i32 {{.*}} shared line 13{{$}}
 ; CHECK:      ST_i32 {{.*}} global line 21{{$}}

@@ -1,5 +1,5 @@
-; llc runs the passes with either flag, and the PTX has one note about it. If the plugin is off, the PTX equals stock to
-; the byte.
+; llc runs the passes with either flag, and the PTX has one comment about the plugin. If the plugin is off, the PTX
+; equals stock byte for byte.
 ; RUN: %llc -mcpu=sm_90 %s -o %t.stock
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=NOTE
 ; RUN: %llc -load=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=NOTE
@@ -15,7 +15,7 @@
 ; NOTE-NOT: nvptx-ra
 ; NOTE: .visible .entry k(
 
-; Machine code that was printed in the middle of the pipeline already has the note, and gets no second one.
+; Machine code that is printed in the middle of the pipeline already has the comment, and gets no second one.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -stop-after=twoaddressinstruction %s -o %t.mir
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -start-after=twoaddressinstruction %t.mir -o - \
 ; RUN:   | FileCheck %s --check-prefix=NOTE

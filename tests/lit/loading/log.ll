@@ -1,5 +1,6 @@
-; NVPTX_RA_LOG makes the passes log their work: a line for each pass and function at debug, each decision at trace. The
-; plugin and the tool log the same, and the code is that without a log. A filter selects a part of the sources.
+; With NVPTX_RA_LOG the passes log their work: a line for each pass and function at debug, each decision at trace. The
+; plugin and the tool log the same lines, and the code is the same as without a log. A filter selects a part of the
+; sources.
 ; RUN: env NVPTX_RA_LOG=debug %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.logged 2>&1 | FileCheck %s --implicit-check-not=TRACE
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.silent 2>&1 | FileCheck %s --check-prefix=NOTHING --allow-empty
 ; RUN: cmp %t.logged %t.silent

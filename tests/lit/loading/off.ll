@@ -1,5 +1,5 @@
-; With NVPTX_RA=off the plugin does nothing, with any options and pipelines: the output is that of llc, opt and clang
-; alone.
+; With NVPTX_RA=off the plugin does nothing, with any options and pipelines: the output is the same as of llc, opt and
+; clang without the plugin.
 ; RUN: %llc -mcpu=sm_90 %s -o %t.stock
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.on
 ; RUN: not cmp %t.stock %t.on
@@ -21,7 +21,7 @@
 ; RUN:   -o %t.off.s
 ; RUN: cmp %t.stock.s %t.off.s
 
-; A machine pass that is named runs, and leaves the function unchanged.
+; A machine pass that a pipeline names runs, but leaves the function unchanged.
 ; RUN: %llc -mcpu=sm_90 -stop-after=phi-node-elimination %s -o %t.mir
 ; RUN: %llc -mcpu=sm_90 -run-pass=none %t.mir -o %t.stock.mir
 ; RUN: env NVPTX_RA=off %llc -load-pass-plugin=%plugin -mcpu=sm_90 -run-pass=nvptx-copy-coalescer %t.mir -o %t.off.mir
@@ -31,12 +31,12 @@
 ; RUN: env NVPTX_RA=target/release/nvptx-ra %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.other
 ; RUN: cmp %t.on %t.other
 
-; Each warning explains once how to turn the plugin off.
+; Warnings explain once how to turn the plugin off.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-inject=error -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARNS
 ; WARNS: warning: nvptx-ra: kernel 'k': {{.*}}; NVPTX_RA=off turns nvptx-ra off{{$}}
 ; WARNS-NOT: off turns nvptx-ra off; NVPTX_RA
 
-; Commands that a user calls by name are not turned off, and their messages do not mention it.
+; NVPTX_RA=off does not affect commands that a user calls by name, and their messages do not mention it.
 ; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t.compiled
 ; RUN: env NVPTX_RA=off %nvptx-ra compile --cpu sm_90 %s -o %t.compiled.off
 ; RUN: cmp %t.compiled %t.compiled.off

@@ -6,7 +6,7 @@
 ; CHECK-DAG: attributes #[[K]] = { "nvptx-ra"="verify;copy-limit=7" }
 ; CHECK-DAG: attributes #[[OFF]] = { "nvptx-ra"="off" }
 
-; The choices are printed and accumulate; the pipeline prints back unchanged.
+; The choices are printed, and later choices are added to earlier ones. The pipeline prints back unchanged.
 ; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-ra>,nvptx-ra<verify>,nvptx-ra,nvptx-ra<no-verify>,print<nvptx-ra>' \
 ; RUN:   -disable-output %s 2>&1 | FileCheck %s --check-prefix=PRINT
 ; PRINT:      k: defaults
@@ -17,7 +17,7 @@
 ; RUN:   -print-pipeline-passes %s | FileCheck %s --check-prefix=PIPELINE
 ; PIPELINE: nvptx-ra<verify;copy-limit=7>,print<nvptx-ra>,nvptx-ra
 
-; Wrong choices are refused with a message, and so are options that a module must not choose.
+; Wrong choices are refused with a message. So are options that a module must not choose.
 ; RUN: not %opt -load-pass-plugin=%plugin -passes='nvptx-ra<verfy>' -disable-output %s 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=WRONG
 ; RUN: not %opt -load-pass-plugin=%plugin -passes='nvptx-ra<stats=f>' -disable-output %s 2>&1 \
@@ -25,7 +25,7 @@
 ; WRONG: nvptx-ra: function attribute: verfy: unknown option
 ; TRUST: nvptx-ra: function attribute: stats=f: not allowed here
 
-; The machine passes read the attribute: here it injects an error into one function and not into the other.
+; The machine passes read the attribute: here it injects an error into one of two functions.
 ; RUN: %opt -load-pass-plugin=%plugin -passes='nvptx-ra<inject=error>' -S %s -o %t.ll
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %t.ll -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=HONOUR --implicit-check-not=alone

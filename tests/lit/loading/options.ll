@@ -1,4 +1,4 @@
-; Each reader of a wrong option refuses it once, with a message, and generates no code.
+; A wrong option is refused once, with a message, by each program that reads it, and no code is generated.
 ; RUN: not %llc -load-pass-plugin=%plugin -nvptx-ra-position=befor -mcpu=sm_90 %s -o %t.value 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=VALUE --implicit-check-not=nvptx-ra-position
 ; RUN: not test -e %t.value

@@ -1,11 +1,11 @@
-; Another LLVM prints one line, from the plugin or the loader, and then works without the plugin.
+; With another LLVM, the plugin or the loader prints one line, and LLVM continues without the plugin.
 ; RUN: %if llc14 %{ %llc14 -load=%plugin %s -o %t.14 2>&1 | FileCheck %s --check-prefix=REFUSED %}
 ; RUN: %if llc14 %{ FileCheck %s <%t.14 %}
 ; RUN: %if llc19 %{ %llc19 -load=%plugin %s -o %t.19 2>&1 | FileCheck %s --check-prefix=REFUSED %}
 ; RUN: %if llc19 %{ FileCheck %s <%t.19 %}
 ; REFUSED: {{undefined symbol|nvptx-ra: built for LLVM 22, loaded into LLVM (14|19): nothing is registered}}
 
-; An LLVM with every symbol that reports version 23: the constructor itself refuses it.
+; A simulated LLVM that has every symbol but reports version 23. The plugin's constructor itself refuses it.
 ; RUN: clang -shared -fPIC %S/Inputs/version.c -o %t.version.so
 ; RUN: env LD_PRELOAD=%t.version.so %llc -load-pass-plugin=%plugin %s -o %t.23 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=MAJOR --implicit-check-not=nvptx-ra

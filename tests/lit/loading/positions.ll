@@ -1,7 +1,7 @@
 ; The coalescer runs at the requested position, adds no analysis that is not computed anyway, and needs none at -O0. The
-; same holds for the forecast, which follows it, or takes its position. The pass that orders instructions follows both,
-; after the last pass that numbers instructions, so that no numbering is added. Loop shape and renaming run after branch
-; folding and block placement, and also if these are disabled.
+; same holds for the forecast, which follows the coalescer or takes its position. The pass that orders instructions
+; follows both, after the last pass that numbers instructions, so no numbering is added. Loop shape and renaming run
+; after branch folding and block placement, and also if these are disabled.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AFTER
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=before -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
@@ -21,7 +21,7 @@
 ; RUN: %llc -load-pass-plugin=%plugin -disable-branch-fold -disable-block-placement -debug-pass=Structure -mcpu=sm_90 %s \
 ; RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAST
 
-; Stack slot colouring needs the same block frequencies; they are computed earlier, but only once.
+; Stack slot colouring needs the same block frequencies. They are computed earlier, but still only once.
 ; BEFORE:      Two-Address instruction pass
 ; BEFORE-NEXT: Machine Block Frequency Analysis
 ; BEFORE-NEXT: NVPTX copy coalescer

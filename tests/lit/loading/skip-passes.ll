@@ -12,7 +12,7 @@
 ; WRONG: skip-passes=machine-sunk: unknown; use {{.*}}machine-sink
 ; RUN: not %llc-ra -nvptx-ra-skip-passes=auto -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMOVED
 ; REMOVED: skip-passes=auto: removed; name the passes to skip, as in skip-passes=loop-reduce; `nvptx-ra tune` finds the best passes for each kernel
-; The name that the option had before says which it has now.
+; The message for the earlier name of the option gives the new name.
 ; RUN: not %llc-ra -nvptx-ra-skip=gvn -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RENAMED
 ; RUN: not %nvptx-ra compile --set skip=gvn --cpu sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=RENAMED
 ; RUN: not %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<skip=gvn>' %s -o - 2>&1 | FileCheck %s --check-prefix=RENAMED

@@ -1,5 +1,5 @@
-; add-passes=structurizecfg, which add-passes=all includes, skips a function with a loop of several entries, and nests the branches of
-; all others. For any graph, a function computes the same with and without it.
+; add-passes=structurizecfg, which add-passes=all includes, nests the branches of a function, but skips functions with a
+; loop of several entries. For any graph, a function computes the same with and without it.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-add-passes=structurizecfg %s -o %t.structured.ptx
 ; RUN: not cmp -s %t.ptx %t.structured.ptx
@@ -9,7 +9,7 @@
 ; RUN:   | FileCheck %s --check-prefixes=IR
 ; CHECK: .entry two_entries(
 
-; Random graphs, as IR that runs on this machine, compute the same. Irreducible functions stay unchanged.
+; Random graphs, as IR that runs on this machine, compute the same. Functions with an irreducible graph stay unchanged.
 ; RUN: %python %S/Inputs/graphs.py reducible 60 > %t.reducible.ll
 ; RUN: %python %S/Inputs/graphs.py irreducible 60 > %t.irreducible.ll
 ; RUN: sed '/^target triple/d' %t.reducible.ll | lli > %t.reducible.wanted
@@ -24,7 +24,7 @@
 ; RUN: %opt -passes=verify -S %t.irreducible.ll -o %t.same.ll
 ; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-structurize-reducible -S %t.irreducible.ll -o - | diff %t.same.ll -
 
-; The same holds for all of add-passes= together, in its order.
+; The same holds for all optimisations of add-passes= together, in its order.
 ; DEFINE: %{all} = nvptx-assembly-effects,gvn-hoist,reassociate,slsr,slp-vectorizer,separate-const-offset-from-gep,sink,nvptx-structurize-reducible,reg2mem,mem2reg
 ; RUN: %opt -load-pass-plugin=%plugin -passes=%{all} -S %t.reducible.ll -o - | sed '/^target triple/d' \
 ; RUN:   | lli | diff %t.reducible.wanted -
@@ -34,7 +34,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; Each of the two entries of the loop has a back edge of its own, and a PHI that counts.
+; Each of the loop's two entries has its own back edge, and its own PHI that counts iterations.
 ; IR-LABEL: @two_entries(
 ; IR-NOT:   Flow
 ; IR-LABEL: @nested(
@@ -58,7 +58,7 @@ end:
   ret void
 }
 
-; A loop with one entry is nested: the exit from its middle goes through its end.
+; A loop with one entry is nested: the exit from the middle of the loop becomes an exit at its end.
 define ptx_kernel void @nested(ptr addrspace(1) %out, i32 %n) {
 entry:
   br label %head

@@ -1,5 +1,5 @@
-; A loop that the source marks as not unrolled stays LLVM's own code: by metadata, for which LLVM prints the pragma, and
-; by the pragma in PTX. A pragma before the loop's label, which ptxas ignores, moves after the label.
+; A loop that the source marks as not unrolled stays as LLVM compiles it. The mark is metadata, for which LLVM prints a
+; pragma, or the pragma in PTX. ptxas ignores a pragma before the loop's label, so such a pragma moves after the label.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx -pass-remarks-missed=nvptx-loop-shape 2> %t.remarks
 ; RUN: FileCheck %s --input-file=%t.ptx
 ; RUN: FileCheck %s --check-prefix=REMARKS --input-file=%t.remarks

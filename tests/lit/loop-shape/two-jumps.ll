@@ -1,5 +1,5 @@
-; A loop that LLVM ends in two jumps then ends in one backward jump, and ptxas unrolls it. The checker proves the
-; change; LLVM's machine verifier and ptxas accept the code. A loop with a barrier, and a loop in a kernel with a
+; A loop that LLVM ends with two jumps gets a single backward jump at its end, and ptxas unrolls it. The checker proves
+; the change; LLVM's machine verifier and ptxas accept the code. A loop with a barrier, and a loop in a kernel with a
 ; register bound, stay unchanged.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --check-prefixes=CHECK,LLVM --input-file=%t.default
@@ -8,13 +8,14 @@
 ; CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
 ; CHECK:       setp.ne.{{[bs]}}32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; CHECK-NEXT:  @[[P]] bra [[LOOP]];
-; A bound in a register is compared after the counter as a signed number, which LLVM does not print by itself.
+; A comparison with a bound in a register gets the counter first and a signed type. LLVM does not print this form by
+; itself.
 ; CHECK-LABEL: .entry up_to(
 ; LLVM:        [[LOOP:\$L__BB1_[0-9]+]]:
 ; LLVM:        add.s32 [[TURN:%r[0-9]+]], [[TURN]], 1;
 ; LLVM:        setp.ne.s32 {{.*}}[[P:%p[0-9]+]], [[TURN]], %r{{[0-9]+}};
 ; LLVM:        @[[P]] bra [[LOOP]];
-; In PTX, such a loop stays unchanged if the bound comes first.
+; In PTX, such a loop stays unchanged if the bound is the first operand.
 ; CHECK-LABEL: .entry bounded(
 ; CHECK:       setp.eq.b32
 ; CHECK-NEXT:  @%p{{[0-9]+}} bra
@@ -30,7 +31,7 @@
 ; OFF:       setp.eq.b32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; OFF-NEXT:  @[[P]] bra
 ; OFF-NEXT:  bra.uni
-; The same on PTX, where nothing else changes, and once without other passes.
+; The pass has the same effect on PTX, where nothing else changes. A second run changes nothing.
 ; RUN: %nvptx-ra ptx -passes='nvptx-loop-shape<verify>' %t.off -o %t.ptx --remarks 2>&1 | FileCheck %s --check-prefix=REMARKS
 ; RUN: FileCheck %s --input-file=%t.ptx
 ; RUN: %nvptx-ra ptx -passes=nvptx-loop-shape %t.ptx -o %t.again.ptx

@@ -1,6 +1,6 @@
 ; Addresses of a tile's rows, `tile + 4 * (33 * row + column)`, are computed before the loop that stores to them, in a
 ; kernel with more live words than a thread may have registers. The pass rematerialises each sum in the loop, with its
-; product and the operands that only the sum uses. With spare registers, and with the option off, the sums stay before
+; product and the operands that only the sum uses. With spare registers, or with the option off, the sums stay before
 ; the loop. The checker proves the edits; LLVM's machine verifier and ptxas accept the code.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default

@@ -1,12 +1,12 @@
-; More predicates are live across a barrier than a thread has, and assembly sets them, so they cannot be rematerialised.
-; All that do not fit into predicates become bits of general registers: 32 bits per register, each set at its
-; predicate's definition and tested at its uses. By default, predicates with one definition stay. So do predicates with
-; several definitions if bits take more instructions than ptxas, as here, where each constant is alone. Predicates of an
-; arm that sets all to false at once become bits, each constant as a number. Thirteen predicates are left unchanged, and
-; with the option off all are. By default a kernel also stays unchanged if so many words are live that ptxas may give up
-; registers for warps: it does with 400 and not with 320. The checker proves the edits; LLVM's machine verifier and
-; ptxas accept the code, and PTX modules get the same result. Debug information between a constant and its store changes
-; only register numbers.
+; More predicates are live across a barrier than a thread has. Assembly sets them, so they cannot be rematerialised. The
+; predicates that do not fit become bits of general registers: 32 bits per register, each set at its predicate's
+; definition and tested at its uses. By default, predicates with one definition do not become bits. Nor do predicates
+; with several definitions if bits take more instructions than ptxas's own code, as here, where each constant is alone.
+; If an arm sets all predicates to false at once, they become bits, and each constant is an immediate operand. Thirteen
+; predicates are left unchanged, and so are all predicates with the option off. By default a kernel also stays unchanged
+; if so many words are live that ptxas may give up registers for warps: ptxas does so with 400 words and not with 320.
+; The checker proves the edits; LLVM's machine verifier and ptxas accept the code, and PTX modules get the same result.
+; Debug information between a constant and its store changes only register numbers.
 ; RUN: %python %S/Inputs/flags.py 48 > %t.ll
 ; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.ll -o %t.on
 ; RUN: FileCheck %s --input-file=%t.on

@@ -1,6 +1,6 @@
 ; Many loads and many stores depend on bounds per thread, so more predicates than a thread has would be live between
-; them. The comparisons are rematerialised for the stores. Thirteen predicates are left unchanged, and with the option
-; off all are. The checker proves the edits; LLVM's machine verifier and ptxas accept the code.
+; them. The comparisons are rematerialised before the stores. Thirteen predicates are left unchanged, and so are all
+; predicates with the option off. The checker proves the edits; LLVM's machine verifier and ptxas accept the code.
 ; RUN: %python %S/Inputs/bounds.py 24 > %t.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.ll -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default

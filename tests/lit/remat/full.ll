@@ -1,5 +1,5 @@
-; A sum that is live across a high-pressure block is rematerialised after it if its operand is live there anyway, and a
-; parameter is loaded again. In a block with spare registers, at -O0, and without the option, everything stays
+; A sum that is live across a high-pressure block is rematerialised after the block if its operand is live there anyway.
+; A parameter is loaded again. In a block with spare registers, at -O0, and without the option, everything stays
 ; unchanged. The checker proves the edits; LLVM's machine verifier and ptxas accept the code, and the same options give
 ; the same bytes.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.default

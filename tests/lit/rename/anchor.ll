@@ -1,4 +1,4 @@
-; Renaming runs after every pass that compares instructions. Two sides of a branch become equal by shared names, but
+; Renaming runs after every pass that compares instructions. With shared names, two sides of a branch become equal but
 ; keep their instructions; branch folding would have moved them before the branch. No option that disables a pass also
 ; disables renaming. Machine CSE is off because it merges the instructions by their values, with any names.
 ; RUN: %llc-ra -disable-machine-cse -mcpu=sm_90 %s -o - | FileCheck %s
@@ -7,7 +7,7 @@
 ; RUN: %llc-ra -disable-machine-cse -disable-block-placement -mcpu=sm_90 %s -o - | FileCheck %s
 
 ; CHECK-LABEL: .entry sides(
-; Two names: the argument, which lives across blocks, and one for all values within them.
+; Two names: one for the argument, which lives across blocks, and one for all values within blocks.
 ; CHECK:       .reg .b32 %r<3>;
 ; CHECK-NOT:   mul
 ; CHECK:       @%p1 bra

@@ -1,7 +1,6 @@
 ; Registers that live within a block share names, at any optimisation level, unless renaming is off. Registers that live
-; across blocks share names if an option requests it. The kernel with a stack frame keeps its instructions, an
-; assembly's output gets no register that the assembly reads, and a register of a debug value shares its name with no
-; other.
+; across blocks share names if an option requests it. A kernel with a stack frame keeps its instructions. An assembly's
+; output gets no register that the assembly reads. A register of a debug value shares its name with no other register.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx && FileCheck %s --input-file %t.ptx
 ; RUN: %ptxas-verify -arch=sm_90 < %t.ptx
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
@@ -20,7 +19,8 @@
 ; CHECK-LABEL: .entry assembly(
 ; CHECK:       {{^}}	add.s32 %r1, %r2, 1; mul.lo.s32 %r1, %r1, %r2;
 ; CHECK-LABEL: .entry frame(
-; Some registers live across blocks. The others share a name with each other, but with the former only if requested.
+; Some registers live across blocks. The other registers share a name with each other. They share one with a register
+; that lives across blocks only on request.
 ; CHECK-LABEL:  .entry blocks(
 ; CHECK:        .reg .b32 %r<4>;
 ; FEWEST-LABEL: .entry blocks(

@@ -1,5 +1,6 @@
-; If requested, inline assembly that only loads, masked or not, moves before its first use. It may pass other loads, but
-; no store that may write the loaded memory. No other volatile assembly moves, and no assembly that clobbers memory.
+; On request, inline assembly that only loads, masked or not, moves before its first use. It may pass other loads, but
+; no store that may write the loaded memory. Other volatile assembly does not move, and neither does assembly that
+; clobbers memory.
 ; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=KEPT
 ; KEPT-LABEL: .entry loads(
 ; KEPT:       ld.global.b32 [[A:%r[0-9]+]], [

@@ -1,5 +1,5 @@
-; No order moves a load across a store that may write the loaded memory, nor anything with effects across a barrier or a
-; volatile access, nor anything into a call's sequence.
+; No order moves a load across a store that may write the loaded memory. No order moves an instruction with effects
+; across a barrier or a volatile access, or any instruction into a call's sequence.
 ; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s
 ; RUN: %llc-ra -nvptx-ra-order=bottom-up -nvptx-ra-order-seed=5 -mcpu=sm_90 %s -o - | FileCheck %s
 ; RUN: %llc-ra -nvptx-ra-order=loads-clustered -mcpu=sm_90 %s -o - | FileCheck %s

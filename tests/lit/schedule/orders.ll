@@ -1,5 +1,5 @@
-; The checker proves every order and every random change of one. LLVM's machine verifier finds no errors, ptxas accepts
-; the code, and the same options give the same bytes.
+; The checker proves every order and every random change of an order. LLVM's machine verifier finds no errors, ptxas
+; accepts the code, and the same options give the same bytes.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --check-prefix=SOURCE --input-file=%t.default
 ; The order of the code, if requested by name, equals the default.
@@ -9,7 +9,7 @@
 ; SOURCE:       ld.global
 ; SOURCE-NEXT:  ld.global
 ; SOURCE-NEXT:  ld.global
-; Loads move to their uses, after the arithmetic on the previous one.
+; Each load moves to its use, after the arithmetic on the previously loaded value.
 ; RUN: %llc-ra -nvptx-ra-order=loads-late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=LATE
 ; LATE-LABEL: .entry loads(
 ; LATE:       ld.global
@@ -17,8 +17,8 @@
 ; LATE-NEXT:  add
 ; LATE-NEXT:  ld.global
 ; LATE-NEXT:  mad
-; Loads that may not change places are adjacent if sums are delayed until a store needs them. Eager adds each loaded
-; value before the next load.
+; Loads that may not change places are adjacent if sums are delayed until a store needs them. The order `eager` adds
+; each loaded value before the next load.
 ; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=HELD
 ; HELD-LABEL: .entry sums(
 ; HELD:       ld.volatile

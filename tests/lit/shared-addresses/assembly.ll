@@ -1,6 +1,7 @@
-; Inline assembly with a single access to shared memory gets its constant offset in its text. Examples are matrices
-; loaded by generic addresses, and asynchronous copies. Assembly under a predicate, or with more instructions, keeps its
-; register. The checker proves the texts; LLVM's machine verifier and ptxas accept the code.
+; If inline assembly has a single access to shared memory, the constant offset of the address moves into the assembly's
+; text. Examples are matrices loaded by generic addresses, and asynchronous copies. Assembly under a predicate, or with
+; more instructions, keeps its register. The checker proves the texts; LLVM's machine verifier and ptxas accept the
+; code.
 ; RUN: %llc-ra -mcpu=sm_90 -mattr=+ptx80 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}

@@ -1,7 +1,7 @@
-; Accesses to a tile whose indices differ by constants share one register, in the blocks that it dominates, with the
-; constants in their offsets. LLVM, the option off and -O0 use a register for each. The index of another thread keeps
-; its own register. The checker proves the edits; LLVM's machine verifier and ptxas accept the code, and the same
-; options give the same bytes.
+; Accesses to a tile whose indices differ by constants share one register, in the blocks that the register dominates.
+; The constants become offsets. LLVM uses a register for each access, and so does the code with the option off or at
+; -O0. The index of another thread keeps its own register. The checker proves the edits; LLVM's machine verifier and
+; ptxas accept the code, and the same options give the same bytes.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
@@ -17,7 +17,7 @@
 ; RUN: %llc -O0 -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=OFF
 ; OFF-LABEL: .entry tile(
 ; OFF-NOT:   +128]
-; A function's own attribute turns it off, and the trace reports it.
+; A function's own attribute turns the pass off, and the trace reports this.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="no-shared-addresses" {/' %s > %t.own.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefix=OFF
 ; RUN: %llc-ra -nvptx-ra-trace=shared-addresses -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=TRACE

@@ -1,7 +1,7 @@
 ; SIMD video instructions in inline assembly are computed on whole words: saturating differences of bytes, comparisons
-; and maxima, alone or among others. Instructions with a short sequence in ptxas stay, and so do those with a mask, a
-; predicate, or operands of several types. The checker accepts the texts; LLVM's machine verifier and ptxas accept the
-; code.
+; and maxima, alone or among other instructions. An instruction stays if ptxas has a short sequence for it, or if it has
+; a mask, a predicate, or operands of several types. The checker accepts the texts; LLVM's machine verifier and ptxas
+; accept the code.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}

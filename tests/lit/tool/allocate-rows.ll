@@ -1,5 +1,6 @@
-; The registers of a row operand are consecutive, without a copy if there are enough registers, and not if rows are
-; turned off. Sums over functions have a line for each optimisation level, and a function alone has no sum.
+; The registers of a row operand are consecutive. If there are enough registers, no copy is needed; with rows turned
+; off, the registers need not be consecutive. Sums over functions have a line for each optimisation level. A single
+; function has no sum.
 ; RUN: %nvptx-ra allocate %s --print-problem --set tuples=on | FileCheck %s --check-prefix=ROWS
 ; ROWS-DAG: range tuple4x4 live
 ; ROWS-DAG: range tuple2x2 live

@@ -1,5 +1,5 @@
-; The allocators fit three values into three registers and spill with two. They accept IR, machine code, functions in
-; text form and problems.
+; The allocators fit three values into three registers, and spill if there are only two. They accept IR, machine code,
+; functions in text form and problems.
 ; RUN: %nvptx-ra allocate %s --register-limit none,3 | FileCheck %s
 ; CHECK: k: {{[0-9]+}} instructions, {{[0-9]+}} live ranges
 ; CHECK: allocator limit R P spilled
@@ -8,8 +8,8 @@
 ; CHECK-NEXT: briggs none [[PEAK]] 1 0 0 0 0
 ; CHECK: greedy 3 {{[0-9]+}} 1 {{[1-9]}}
 ; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
-; The fat-point allocator finds the same, and refuses a register limit that no spilling can meet, with the least
-; possible limit.
+; The fat-point allocator gives the same result. It refuses a register limit that no spilling can meet, and reports the
+; least possible limit.
 ; RUN: %nvptx-ra allocate %s --allocator fatpoint --preset ptxas --register-limit none,3 | FileCheck %s --check-prefix=FATPOINT
 ; FATPOINT: live at once [[PEAK:[0-9]+]] 1
 ; FATPOINT-NEXT: fatpoint none [[PEAK]] 1 0 0 0 0
@@ -31,8 +31,8 @@
 ; RUN: %nvptx-ra allocate %t.mfv --print-problem > %t.problem
 ; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
 ; PROBLEM: "allocator":"briggs",{{.*}}"function":"k",
-; Needless code of an allocation is removed: a reload of a value that is still in a register, and a copy of a value that
-; is still in its destination. The option turns this off.
+; Needless code of an allocation is removed: a reload of a value that is still in its register, and a copy of a value
+; that is already in its destination. An option turns this off.
 ; RUN: printf 'allocation 1\nproblem p\nfile R\nclass A R\nrange A live 2..17 write 0*1 read 1*1 read 4*1\n' > %t.clean
 ; RUN: printf 'range A live 6..13 write 1*1 read 3*9\ncopy 1 lr1 = lr0 * 8\nblock 0..5\nend\n' >> %t.clean
 ; RUN: %nvptx-ra allocate %t.clean --allocator greedy | FileCheck %s --check-prefix=CLEAN
@@ -46,7 +46,7 @@
 ; UNCLEAN: greedy none 2 0 0 0 0 0 1>1 8>8
 ; RUN: not %nvptx-ra allocate %s --set split-gain=-1 2>&1 | FileCheck %s --check-prefix=GAIN
 ; GAIN: nvptx-ra: --set split-gain=-1: not allowed; use a number from 0
-; Pictures of the first function, or of the named one, with the first allocator's result.
+; Pictures show the first function, or the named one, with the first allocator's result.
 ; RUN: %nvptx-ra allocate %s --function k --register-limit 3 --dot %t.dot --svg %t.svg | FileCheck %s --check-prefix=NAMED
 ; NAMED: k: {{[0-9]+}} instructions
 ; RUN: FileCheck %s --check-prefix=DOT --input-file=%t.dot
@@ -83,7 +83,7 @@
 ; RUN: %nvptx-ra allocate %s --preset cicc --set caller-saved=none --set loop-base=2 | FileCheck %s --check-prefix=CICC
 ; CICC: live at once 6 1
 ; CICC: briggs 255 6 1
-; The name that the option had before says which it has now.
+; The message for the earlier name of the option gives the new name.
 ; RUN: not %nvptx-ra allocate %s --budget 3 2>&1 | FileCheck %s --check-prefix=RENAMED
 ; RENAMED: renamed; use --register-limit
 

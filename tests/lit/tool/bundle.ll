@@ -1,6 +1,6 @@
-; After an internal error the code is stock's, a bundle is written and its path is printed. Replaying the bundle
-; reproduces the error. Without the injected fault the pass runs, and its result is proven correct. Statistics count the
-; error.
+; After an internal error the code is stock's, and a bundle is written, whose path is printed. Replaying the bundle
+; reproduces the error. Without the injected fault the pass runs, and the checker proves its result. Statistics count
+; the error.
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %llc -mcpu=sm_90 %s -o - | sed -n '/globl/,$p' > %t/stock.ptx
 ; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t/k.ptx --set inject=panic --set rename=off --set simd-video=off --set shared-addresses=off --set remat=off --set loop-shape=off --set bundle=%t --set stats=%t/stats.jsonl 2>&1 \

@@ -14,7 +14,7 @@
 ; RUN: %nvptx-ra compile %t.bc --set position=off -- -nvptx-ra-strict -opt-bisect-limit=-1
 ; RUN: %llc -load-pass-plugin=%plugin -O3 -nvptx-ra-position=off %t.bc -o - | cmp - %t.ptx
 
-; The modes differ, or the comparisons above would prove nothing.
+; The modes give different code. Otherwise the comparisons above would prove nothing.
 ; RUN: FileCheck %s --check-prefix=FAST < %t.fast
 ; RUN: FileCheck %s --check-prefix=OFF < %t.off
 ; FAST: fma.rn.f32
@@ -34,7 +34,7 @@ loop:
   %square = fmul float %a, %a
   %sum = fadd float %square, %a
   store float %sum, ptr %at
-  ; Without the layout of the triple the alignment would be 4 bytes, and the value would be loaded in halves.
+  ; Without the data layout of the triple, the alignment would be 4 bytes, and the value would be loaded in halves.
   %wide = load i64, ptr %q
   store i64 %wide, ptr %at
   %again = icmp slt i32 %next, %n

@@ -1,5 +1,5 @@
-; If LLVM aborts in the second kernel, commands that need functions report the reason in one line: without a heading of
-; the first kernel's trace, and without a stack. A warning of LLVM's may precede it, but does not replace it.
+; If LLVM aborts in the second kernel, commands that need functions report the reason in one line, without the heading
+; of the first kernel's trace and without a stack. A warning from LLVM may precede this line, but does not replace it.
 ; RUN: not %nvptx-ra report %s --cpu sm_75 2> %t.report
 ; RUN: FileCheck %s --input-file=%t.report --match-full-lines
 ; RUN: not %nvptx-ra report %s --cpu sm_75 --mattr=+nonsense 2> %t.warned

@@ -2,7 +2,7 @@
 ; RUN: %llc-ra -nvptx-ra-trace=view -nvptx-ra-position=before -nvptx-ra-rename=off -mcpu=sm_90 %s -o /dev/null 2> %t.views
 ; RUN: %nvptx-ra optimum %t.views | FileCheck %s
 ; CHECK: "copies":{{[0-9]+}},{{.*}}"function":"k",{{.*}}"necessary":3,
-; A truncated view is an error with its place, and is not skipped.
+; A truncated view is not skipped. It is an error with a position.
 ; RUN: head -c 300 %t.views > %t.cut
 ; RUN: not %nvptx-ra optimum %t.cut 2>&1 | FileCheck %s --check-prefix=CUT
 ; CUT: line {{[0-9]+}}

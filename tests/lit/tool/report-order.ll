@@ -1,5 +1,5 @@
-; The report can forecast another order of the code. If ordered from its end, pressure is lower than in the order of the
-; code. An unknown order is refused with the list of the known ones.
+; The report can forecast another order of the code. If the code is ordered from its end, the pressure is lower than in
+; its own order. For an unknown order, the message lists the known orders.
 ; RUN: %nvptx-ra report %s --json --features | FileCheck %s --check-prefix=SOURCE
 ; RUN: %nvptx-ra report %s --json --features --order source | FileCheck %s --check-prefix=SOURCE
 ; SOURCE: "words": 12.0

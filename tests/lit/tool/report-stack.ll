@@ -1,6 +1,6 @@
 ; A stack variable that ptxas keeps in registers is not counted as stack, but is live at the peak. A stack variable
-; whose address escapes stays in memory, and its loads and stores are counted. In the words of ptxas -v and its
-; statistics.
+; whose address escapes stays in memory, and its loads and stores are counted. With -v, the report has the format of
+; ptxas -v with statistics.
 ; RUN: %nvptx-ra report %s -v | FileCheck %s
 ; CHECK: peak
 ; CHECK: Function properties for picked

@@ -1,5 +1,5 @@
-; The report explains a kernel's lower bound of registers, its stack and the stack variable, and why it does not link if
-; functions are compiled separately. For a kernel without any of these it prints nothing.
+; The report explains three properties of a kernel: its lower bound of registers, its stack with the stack variable, and
+; why it does not link if functions are compiled separately. For a kernel without any of them it prints nothing.
 ; RUN: %nvptx-ra report %s > %t.table
 ; RUN: FileCheck %s --input-file=%t.table
 ; CHECK: kernel registers spills (bytes) stack shared warps limited by
@@ -39,8 +39,8 @@
 ; RUN:   print(kernels['indexed']['stack_because'], kernels['through_callee']['callee_stack_bytes'])" %t.json | FileCheck %s --check-prefix=JSON
 ; JSON: ['calls elsewhere, which is not in this file'] [] {'function': 'heavy', 'limit': 64, 'registers': 90, 'words': 40}
 ; JSON-NEXT: {'declared': 3, 'line': 5, 'text': "'buffer' (line 3) is indexed {{.*}}", 'variable': 'buffer'} 192
-; ptxas refuses the case that the report names, and accepts it with the named option. (With calls through pointers in
-; the file, ptxas leaves the error to the linker.)
+; ptxas refuses the case that the report names, and accepts it with the option that the report names. (If the file has
+; calls through pointers, ptxas leaves the error to the linker.)
 ; RUN: llvm-extract -func=bounded -func=heavy %s -o %t.bc
 ; RUN: %nvptx-ra compile %t.bc --cpu sm_90 -o %t.ptx
 ; RUN: %if ptxas %{ not %ptxas -c -arch sm_90 %t.ptx -o %t.o 2>&1 | FileCheck %s --check-prefix=PTXAS %}

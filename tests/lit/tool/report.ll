@@ -1,5 +1,5 @@
-; The report forecasts each kernel, includes its callees' needs and its shared memory, and lists the source lines that
-; hold the registers. The table, the JSON and the comparison with a baseline agree.
+; The report forecasts each kernel, includes its callees' needs and its shared memory, and lists the source lines whose
+; values occupy the registers. The table, the JSON and the comparison with a baseline agree.
 ; RUN: %nvptx-ra report %s | FileCheck %s
 ; CHECK: kernel registers spills (bytes) stack shared warps limited by
 ; CHECK-NEXT: bounded [[REGISTERS:[0-9]+]] 0 0 1024 {{[0-9]+}}/64
@@ -31,8 +31,8 @@
 ; JSON: "processor": "sm_90"
 ; RUN: %nvptx-ra report %s --json --features --kernel bounded | FileCheck %s --check-prefix=FEATURES
 ; FEATURES: "words": {{[1-9]}}
-; Shared memory that the launch adds counts with the kernel's declared memory: one block of 16 warps fits then, and
-; registers up to its limit would not reduce occupancy.
+; Shared memory that the launch adds is added to the kernel's declared memory. Then one block of 16 warps fits, and more
+; registers, up to the kernel's limit, would not reduce occupancy.
 ; RUN: %nvptx-ra report %s --dynamic-shared 4096 --dynamic-shared bounded=150000 --html %t.launch.html | FileCheck %s --check-prefix=LAUNCH
 ; LAUNCH: bounded [[REGISTERS:[0-9]+]] 0 0 151024 16/64 shared memory
 ; LAUNCH-NEXT: calls ≥{{[0-9]+}} ≥0 ≥0 4096 ≤{{[0-9]+}}/64
@@ -43,7 +43,7 @@
 ; LAUNCHJSON: "dynamic_shared_bytes": 0
 ; RUN: not %nvptx-ra report %s --dynamic-shared nobody=8 2>&1 | FileCheck %s --check-prefix=NOLAUNCH
 ; NOLAUNCH: nvptx-ra: --dynamic-shared nobody=8: {{.*}}report.ll has no kernel whose name contains 'nobody'
-; The page has every kernel, its occupancy, peak and source, and loads nothing from elsewhere.
+; The page has every kernel with its occupancy, peak and source. It loads nothing from the network.
 ; RUN: %nvptx-ra report %s --html %t.html | FileCheck %s --check-prefix=STILL
 ; STILL: kernel registers
 ; RUN: FileCheck %s --check-prefix=PAGE --input-file=%t.html --implicit-check-not='<script' --implicit-check-not='://'
@@ -55,7 +55,7 @@
 ; PAGE: report.cu</p>
 ; RUN: not %nvptx-ra report %s --html %t.none/k.html 2>&1 | FileCheck %s --check-prefix=NOWHERE
 ; NOWHERE: nvptx-ra: {{.*}}.none/k.html: No such file or directory
-; A baseline is created and met, and a kernel that grew is named.
+; A first report creates the baseline, and a second report meets it. A kernel that grew is named.
 ; RUN: rm -f %t.base
 ; RUN: %nvptx-ra report %s --baseline %t.base 2>&1 | FileCheck %s --check-prefix=MADE
 ; MADE: nvptx-ra: {{.*}}.base: written

@@ -1,5 +1,6 @@
-; A kernel of another compiler's PTX wins if it is better. The plugin leaves it stock and reports this; nvptx-ra ptx
-; links it into the plugin's PTX, byte for byte as the search does. Of equal code, our own wins.
+; A kernel of another compiler's PTX wins if it is better. The plugin leaves the kernel stock and reports this. nvptx-ra
+; ptx links the winner into the plugin's PTX, byte for byte as the search does. If the code is equal, our own kernel
+; wins.
 ; REQUIRES: ptxas
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set position=off -o %t/stock.ptx
@@ -20,11 +21,11 @@
 ; RUN: not cmp %t/llc.ptx %t/tuned.ptx
 ; RUN: %nvptx-ra ptx %t/llc.ptx --profile %t/ra.toml --also %t/less.ptx -o %t/linked.ptx
 ; RUN: cmp %t/linked.ptx %t/tuned.ptx
-; Only a run shows that it computes the same, so it needs the option.
+; Only a run can show that the kernel computes the same, so the kernel wins only with --allow-uncompared.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx --no-compare -o %t/proved.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=PROVED
 ; PROVED: nvptx-ra: 'products' with --allow-uncompared: {{.*}} instructions by also
 ; PROVED: from less.ptx: 0 of 2 kernels
-; It computes something else, so it does not win if both are run.
+; The kernel computes something else. If both kernels are run, it does not win.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx -o %t/compared.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=COMPARED
 ; COMPARED: warning: kernel 'products': 'also' computes other results than stock, and does not win
 ; COMPARED: from less.ptx: 0 of 2 kernels

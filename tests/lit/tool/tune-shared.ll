@@ -1,8 +1,8 @@
 ; A kernel that spills is tried with spills to shared memory if the PTX version supports them and the size of shared
-; memory is known. A profile may choose them, and a build replays it byte for byte. With an older version, or with
-; shared memory whose size the launch sets, they are not requested, and a profile that requests them is named. Here the
-; winner is values that the passes spill to shared memory instead of ptxas, in a kernel of LLVM's, by the names that
-; LLVM prints.
+; memory is known. A profile may choose them, and a build replays the profile byte for byte. With an older PTX version,
+; or if the launch sets the size of shared memory, spills to shared memory are not requested, and a message names a
+; profile that requests them. In the winner here, the passes spill values of an LLVM kernel to shared memory instead of
+; ptxas; the profile has the value names that LLVM prints.
 ; REQUIRES: ptxas
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/tuned.ptx --mattr=+ptx88 --runs 20 --allow-more-instructions --profile %t/ra.toml > %t/table 2> %t/log
@@ -20,7 +20,8 @@
 ; PTX-NOT: .pragma
 ; RUN: %llc-ra -nvptx-ra-profile=%t/pragma.toml -mcpu=sm_90 -mattr=+ptx87 %s -o %t/oldest.ptx
 ; RUN: %ptxas -arch=sm_90 %t/oldest.ptx -o %t/oldest.cubin
-; With an older version the search does not try it, and the profile names the required version.
+; With an older PTX version the search does not try these spills, and the message for the profile names the required
+; version.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/older.ptx --mattr=+ptx86 --runs 32 --allow-more-instructions --profile %t/older.toml --json 2> %t/log \
 ; RUN:   | not grep smem-spilling
 ; RUN: not grep pragma %t/older.ptx
@@ -44,7 +45,7 @@
 ; RUN: FileCheck %s --check-prefix=LIMIT --input-file=%t/limited.ptx
 ; LIMIT: .maxnreg 128
 ; RUN: not grep "the launch says" %t/log
-; If the size exceeds an SM's memory, warps are ignored, and the search reports this.
+; If the size exceeds an SM's memory, the search ignores warps and reports this.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/large.ptx --runs 1 --dynamic-shared 300000 2>&1 > %t/table | FileCheck %s --check-prefix=LARGE
 ; LARGE: nvptx-ra: a block of 1 of the kernels does not fit on an SM, so their occupancy does not count: a block of 'spills' has 256 threads of {{[0-9]+}} registers and 300{{[0-9]+}} bytes of shared memory; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
 ; RUN: not grep "no block" %t/log

@@ -1,5 +1,5 @@
-; A search never returns worse code than LLVM's own. Its profile gives the same PTX byte for byte in the tool and in
-; llc, without ptxas. Code that has changed since then is named and gets the defaults.
+; A search never returns worse code than LLVM's own. Its profile gives the same PTX, byte for byte, in the tool and in
+; llc, without ptxas. Code that has changed since the search is named and gets the defaults.
 ; REQUIRES: ptxas
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/tuned.ptx --runs 4 --profile %t/ra.toml --json > %t/tuned.json 2> %t/log
@@ -7,7 +7,7 @@
 ; LOG: nvptx-ra: 4 of 4 variants, {{.*[0-9]+}} → {{[0-9]+}} instructions, {{[0-9]+}} s
 ; RUN: %python %S/Inputs/never_worse.py %t/tuned.json 4
 ; RUN: %ptxas-verify -arch=sm_90 < %t/tuned.ptx
-; If variants differ, the best of those that are no worse in any figure wins.
+; If variants differ, the best of the variants that are no worse in any figure wins.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %S/tune-shared.ll -o %t/spills.ptx --mattr=+ptx88 --runs 10 --json > %t/spills.json 2> %t/log
 ; RUN: %python %S/Inputs/never_worse.py %t/spills.json 10 better worse
 ;
@@ -22,7 +22,7 @@
 ; RUN: cmp %t/tuned.ptx %t/replayed.ptx
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-profile=%t/ra.toml -mcpu=sm_90 %s -o %t/llc.ptx
 ; RUN: cmp %t/tuned.ptx %t/llc.ptx
-; The same search gives the same result for any number of threads, and a cache saves every run.
+; The same search gives the same result for any number of threads, and a second search with a cache needs no run.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/again.ptx --runs 4 --jobs 1 --cache %t/cache > %t/table 2>&1
 ; RUN: cmp %t/tuned.ptx %t/again.ptx
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/again.ptx --runs 4 --cache %t/cache --json 2>&1 | FileCheck %s --check-prefix=CACHED

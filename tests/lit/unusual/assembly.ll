@@ -49,7 +49,7 @@ define i64 @outputs(i32 %a, i64 %b, i16 %c) {
   ret i64 %t
 }
 
-; Tied and early-clobber at once; the values are swapped in each iteration.
+; An assembly operand that is both tied and early-clobber; the values are swapped in each iteration.
 ; CHECK-LABEL: swaps(
 ; CHECK: xor.b32 [[A:%r[0-9]+]], [[A]], [[I:%r[0-9]+]];
 ; CHECK-NEXT: xor.b32 [[B:%r[0-9]+]], [[B]], [[I]];

@@ -33,7 +33,7 @@ done:
   ret i32 %r
 }
 
-; One argument twice; several results, of which one is unused.
+; A call with the same argument twice, and with several results, of which one is unused.
 ; CHECK-LABEL: indirect(
 ; CHECK: callprototype
 ; CHECK: call (retval0), %rd{{[0-9]+}}, (param0, param1), prototype

@@ -12,7 +12,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; Unreachable blocks, one of them a loop with PHIs, and values that are undefined on a path.
+; Unreachable blocks, including a loop with PHIs, and values that are undefined on one path.
 ; CHECK-LABEL: unreachable_blocks(
 ; CHECK: ret;
 define i32 @unreachable_blocks(i32 %n) {
@@ -29,7 +29,7 @@ done:
   ret i32 %r
 }
 
-; Values that circulate and are never defined.
+; Values that circulate in a loop and are never defined.
 ; CHECK-LABEL: undefined_values(
 ; CHECK: ret;
 define i32 @undefined_values(i32 %n, i1 %p) {
@@ -83,7 +83,7 @@ done:
   ret i32 %r
 }
 
-; A jump table in which several cases go to one block: a PHI lists the predecessor once for each.
+; A jump table in which several cases lead to one block. A PHI of this block lists the predecessor once for each case.
 ; CHECK-LABEL: table(
 ; CHECK: brx.idx
 define i32 @table(i32 %n, i32 %x) {
@@ -118,7 +118,7 @@ join:
   ret i32 %r
 }
 
-; A branch with two edges to one block.
+; A branch whose two edges lead to the same block.
 ; CHECK-LABEL: same_target_twice(
 ; CHECK: ret;
 define i32 @same_target_twice(i1 %c, i32 %x) {

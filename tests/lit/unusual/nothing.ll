@@ -6,7 +6,7 @@
 ; CHECK: .entry k()
 ; CHECK: ret;
 
-; IR that NVPTX cannot select fails as without the plugin.
+; IR that NVPTX cannot select fails in the same way as without the plugin.
 ; RUN: not --crash %llc -mcpu=sm_90 %t/indirectbr.ll -o %t/stock.ptx 2>&1 | FileCheck %s --check-prefix=INDIRECT
 ; RUN: not --crash %llc-ra -mcpu=sm_90 %t/indirectbr.ll -o %t/ra.ptx 2>&1 | FileCheck %s --check-prefix=INDIRECT
 ; INDIRECT: LLVM ERROR: Cannot select: {{.*}} brind

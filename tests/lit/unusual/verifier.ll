@@ -1,6 +1,6 @@
 ; LLVM's own machine verifier rejects some of LLVM's code, such as by-value parameters of device functions and divisions
-; by constants. -nvptx-ra-verify then prints one line for each such function, without the verifier's output. It does so
-; once per function and module, for any number of our passes, and prints nothing for other functions. The output is the
+; by constants. For each such function, -nvptx-ra-verify prints one line, without the verifier's output. It prints the
+; line once per function and module, for any number of our passes, and nothing for other functions. The output is the
 ; same as without the option.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-strict -mcpu=sm_90 %s -o %t.ptx 2>&1 | count 0
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.verified.ptx 2> %t.said

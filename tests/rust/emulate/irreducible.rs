@@ -1,5 +1,6 @@
 //! The emulator finds wrong code of a compiler: LLVM's `fix-irreducible`, which structurizecfg needs, on loops with
-//! several entries. tests/ptx/irreducible/make.py made the kernels. Runs with `lli` showed which of them are wrong.
+//! several entries. tests/ptx/irreducible/make.py made the kernels. Runs with `lli` showed which of the kernels are
+//! wrong.
 
 use std::fs;
 use std::path::Path;

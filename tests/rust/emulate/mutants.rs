@@ -1,5 +1,5 @@
-//! Mutants are kernels with one fault each, and differ from the originals. `make mutants` draws a thousand from the
-//! corpus.
+//! A mutant is a kernel with one fault. The emulator distinguishes mutants from the original kernels. `make mutants`
+//! draws a thousand mutants from the corpus.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use nvptx_ra::fuzzing::{Fault, mutants};
 
 use super::{program, text};
 
-/// Nine of ten mutants are found, apart from faults of barriers.
+/// Nine out of ten mutants are distinguished, not counting faults of barriers.
 #[test]
 fn most_are_found() {
     let kernels = [
@@ -25,7 +25,7 @@ fn most_are_found() {
         let original = program(&text);
         let mut reference = Reference::new(&original, kernel, &launches);
         for mutant in mutants(&text, kernel, count, seed as u64 + 1) {
-            // Found by its stores, by a reason why it cannot be compared, or not at all.
+            // Distinguished by its stores, by a reason why it is not comparable, or not at all.
             let verdict = match reference.told_apart(&program(&mutant.text)) {
                 Some(Verdict::Different(_)) => 0,
                 Some(_) => 1,

@@ -1,4 +1,4 @@
-//! A recorded launch has everything that is needed to repeat it.
+//! A recorded launch contains everything that is needed to repeat it.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use nvptx_ra::emulate::{Argument, Launches, Program, Record, record, run};
 
 use super::{Memory, program};
 
-/// Returns the launch of a record in other memory. Each buffer has another address, and memory that is not in the
-/// record is drawn from another seed.
+/// Returns the launch of a record at other addresses. Each buffer has another address, and memory outside of the record
+/// is drawn from another seed.
 fn repeated(record: &Record) -> (Launches, Vec<u64>) {
     let address = |number: usize| (number as u64 + 1) << 36;
     let [grid, block] = record.shape;
@@ -28,7 +28,7 @@ fn repeated(record: &Record) -> (Launches, Vec<u64>) {
     (launches, (0..record.buffers.len()).map(begin).collect())
 }
 
-/// Checks a record by running it again. Returns the number of stored bytes.
+/// Checks a record by repeating its launch. Returns the number of stored bytes.
 fn check(program: &Program, kernel: &str, record: &Record) -> usize {
     let (launches, begins) = repeated(record);
     let stores = run(program, kernel, &launches).unwrap_or_else(|reason| panic!("{kernel}: {reason}"));

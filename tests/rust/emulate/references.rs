@@ -22,7 +22,7 @@ fn bitonic_sort() {
     assert_eq!(memory.words(1, 2048), values);
 }
 
-/// The sums before each element, over three tiles. The last tile is not full.
+/// Prefix sums over three tiles. The last tile is not full.
 #[test]
 fn prefix_sum() {
     let input: Vec<u32> = drawn(5000, 3).into_iter().map(|value| value % 1000).collect();
@@ -41,7 +41,7 @@ fn prefix_sum() {
     assert_eq!(memory.words(1, 5000), sums);
 }
 
-/// The sum of an array, and each block's smallest element with its index.
+/// The sum of an array, and the smallest element of each block with its index.
 #[test]
 fn reductions() {
     let values: Vec<f32> = drawn(4096, 5).into_iter().map(|value| (value % 4001) as f32 / 16.0 - 100.0).collect();
@@ -60,7 +60,7 @@ fn reductions() {
     }
 }
 
-/// A sparse matrix times a vector, in three ways.
+/// A product of a sparse matrix and a vector, computed in three ways.
 #[test]
 fn sparse_products() {
     let rows = 100;
@@ -105,7 +105,7 @@ fn compiled(example: &str) -> Option<Program> {
     Some(program(&fs::read_to_string(to).expect("the file can be read")))
 }
 
-/// Computes SHA-256 of two blocks from the standard's own description.
+/// Computes SHA-256 of two blocks, directly as the standard describes it.
 fn sha256(words: &[u32]) -> [u32; 8] {
     let root = |prime: u32, power: f64| (f64::from(prime).powf(power).fract() * 4_294_967_296.0) as u32;
     let primes: Vec<u32> = (2..312u32).filter(|n| (2..*n).all(|d| n % d != 0)).collect();
@@ -135,7 +135,7 @@ fn sha256(words: &[u32]) -> [u32; 8] {
     state
 }
 
-/// Digests of messages of two blocks.
+/// SHA-256 digests of messages of two blocks.
 #[test]
 fn hashes() {
     assert_eq!(
@@ -155,7 +155,7 @@ fn hashes() {
     }
 }
 
-/// A product of matrices of one tile.
+/// A matrix product of one tile.
 #[test]
 fn dense_product() {
     let Some(program) = compiled("gemm.cu") else { return };
@@ -176,7 +176,7 @@ fn dense_product() {
     }
 }
 
-/// Rows of exponentials that sum to one.
+/// A softmax: each row of exponentials sums to one.
 #[test]
 fn softmax() {
     let Some(program) = compiled("softmax.cu") else { return };
@@ -194,7 +194,7 @@ fn softmax() {
     }
 }
 
-/// A step of bodies that attract each other.
+/// One time step of bodies that attract each other.
 #[test]
 fn bodies() {
     let Some(program) = compiled("nbody.cu") else { return };

@@ -1,4 +1,4 @@
-//! The symbolic checker against an interpreter: edits that the checker accepts behave the same on every tried run.
+//! Compares the symbolic checker with an interpreter: edits that the checker accepts behave the same in every run.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ pub(crate) fn function(source: &mut Unstructured<'_>) -> Result<Function> {
     Ok(builder.finish())
 }
 
-/// Gives most registers distinct values, so that mistakes show.
+/// Gives most registers distinct values, so that wrong edits change a result.
 fn define_most(
     source: &mut Unstructured<'_>,
     builder: &mut FunctionBuilder,
@@ -175,7 +175,7 @@ fn position(source: &mut Unstructured<'_>, function: &Function) -> Result<Positi
     Ok(Position { block, before: Some(before) })
 }
 
-/// Draws a few edits. Most of them change the meaning or do not even fit.
+/// Draws a few edits. Most of them change the function's meaning, or cannot be applied.
 fn edits(source: &mut Unstructured<'_>, function: &Function) -> Result<EditList> {
     let mut edits = EditList::new(function);
     for _ in 0..source.int_in_range(1..=3u32)? {
@@ -219,8 +219,8 @@ fn edits(source: &mut Unstructured<'_>, function: &Function) -> Result<EditList>
     Ok(edits)
 }
 
-/// Edits that the checker accepts change no operand of an effect. They run an instruction that may fault only with
-/// operands with which it ran before, on each of several runs.
+/// Edits that the checker accepts change no operand of an instruction with effects. An instruction that may fault runs
+/// only with operands with which it also ran before the edits. Each function runs with several seeds.
 #[test]
 fn accepted_edits_behave_the_same() {
     let [accepted, tried] = explore(
@@ -245,11 +245,11 @@ fn accepted_edits_behave_the_same() {
             Ok(())
         },
     );
-    // Most randomly drawn edits are wrong. In the first measurement, a fifth was right.
+    // Most drawn edits are wrong. In the first measurement, a fifth of them was right.
     assert!(accepted * 8 > tried, "{accepted} of {tried} accepted: too few to tell anything");
 }
 
-/// The interpreter itself distinguishes edits that the checker must refuse.
+/// The interpreter alone distinguishes some edits that the checker must refuse.
 #[test]
 fn some_refused_edits_behave_differently() {
     let [different] = explore(

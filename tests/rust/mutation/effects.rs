@@ -105,7 +105,7 @@ fn call_sequences_stay_whole() {
     });
 }
 
-/// An instruction may stand between two calls, even if the second begins directly after the first.
+/// An instruction may be inserted between two call sequences, even if the second one begins directly after the first.
 #[test]
 fn a_copy_between_two_call_sequences_is_accepted() {
     accepts(CALLS, |program, edits| {
@@ -132,7 +132,7 @@ fn a_copy_of_a_physical_register_stays_where_it_is() {
     refuses(ErrorKind::Operand, text, |program, edits| merge(program, edits, "b", "a"));
 }
 
-/// A pure computation may move anywhere in its block, but not after a terminator.
+/// A pure instruction may move anywhere in its block after its operands, but not after a terminator.
 #[test]
 fn nothing_goes_behind_a_terminator() {
     let text = "
@@ -153,7 +153,7 @@ fn nothing_goes_behind_a_terminator() {
         let [a, x, st, ret] = [program.def("a"), program.def("x"), program.nth("st", 0), program.nth("ret", 0)];
         permute(program, edits, [a, st, ret, x]);
     });
-    // If a view has instructions after a conditional branch, they stay there, and no others may move there.
+    // Instructions after a conditional branch stay there, and no other instruction may be inserted among them.
     let branch = "
         bb0 -> bb1
         a = ld 1

@@ -10,26 +10,26 @@ type Content = [Option<u32>; 2];
 
 const UNDEFINED: Content = [None, None];
 
-/// The values that an instruction with effects read, for each execution.
+/// The values that each instruction with effects reads, for each execution.
 type Events = BTreeMap<Inst, Vec<Vec<Content>>>;
 
 /// The observations of a run.
 pub(crate) struct Run {
     events: Events,
-    /// The reads of pure instructions that may fault, by opcode.
+    /// The opcodes and reads of pure instructions that may fault.
     guarded: BTreeSet<(u32, Vec<Content>)>,
-    /// How many blocks of the view were entered.
+    /// Number of blocks of the view that were entered.
     pub(crate) visits: usize,
 }
 
 const MAX_VISITS: usize = 24;
 
-/// Runs the view until it ends, branches on an undefined value, or has entered enough blocks.
+/// Runs the view until it ends, branches on an undefined value, or enters MAX_VISITS blocks.
 pub(crate) fn run_before(function: &Function, seed: u64) -> Run {
     Interpreter::new(function, seed, MAX_VISITS, function.num_blocks()).run(Some)
 }
 
-/// Runs the edited function for as many blocks of the view as the view ran.
+/// Runs the edited function for as many blocks of the view as the view's own run.
 pub(crate) fn run_after(view: &Function, applied: &Applied, seed: u64, visits: usize) -> Run {
     let interpreter = Interpreter::new(&applied.function, seed, visits, view.num_blocks());
     interpreter.run(|inst| match applied.origin.as_slice()[inst.0 as usize] {
@@ -39,7 +39,7 @@ pub(crate) fn run_after(view: &Function, applied: &Applied, seed: u64, visits: u
 }
 
 impl Run {
-    /// Checks that the edited function's run observes the same values wherever this run's values are defined.
+    /// Checks that the edited function's run reads the same values where this run's values are defined.
     pub(crate) fn compare(&self, after: &Run) -> Result<(), String> {
         for (inst, before) in &self.events {
             let after = after.events.get(inst).map_or(&[][..], Vec::as_slice);
@@ -118,7 +118,7 @@ impl<'a> Interpreter<'a> {
                 self.regs[reg.0 as usize] = value;
             }
             if self.function.effects(inst).contains(Effects::TERMINATOR) {
-                // The branch of a block on a split edge makes no choice.
+                // The branch of a block on a split edge has only one target.
                 if let Some(original) = name(inst) {
                     next = self.branch(inst, original);
                 }

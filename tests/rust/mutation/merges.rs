@@ -63,7 +63,7 @@ fn the_swap_problem_is_refused() {
     refuses(ErrorKind::DoubleDefinition, SWAP, |program, edits| merge(program, edits, "a", "b"));
 }
 
-/// PHIs are evaluated at once, so sequential copies at the end of the latch lose a value.
+/// PHIs are evaluated in parallel, so sequential copies at the end of the latch lose a value.
 #[test]
 fn sequential_copies_for_a_swap_are_refused() {
     refuses(ErrorKind::Operand, SWAP, |program, edits| {
@@ -74,7 +74,7 @@ fn sequential_copies_for_a_swap_are_refused() {
     });
 }
 
-/// Copies at the end of the latch itself change the values that are read after the loop.
+/// Copies at the end of the loop block, and not on its back edge, change the values that are read after the loop.
 #[test]
 fn copies_that_belong_on_a_critical_edge_are_refused() {
     refuses(ErrorKind::Operand, SWAP, |program, edits| {
@@ -99,7 +99,7 @@ fn a_swap_through_a_third_register_is_accepted() {
     });
 }
 
-/// Replaces the PHIs of [`SWAP`] by copies. `on_edge` makes the copies of the back edge.
+/// Replaces the PHIs of [`SWAP`] by copies. `on_edge` inserts the copies on the back edge.
 fn phis_to_copies(program: &Program, edits: &mut EditList, on_edge: impl FnOnce(&mut EditList, Position, VReg, VReg)) {
     let (a, b) = (program.reg("a"), program.reg("b"));
     edits.insert_copy(end_of(0), a, program.reg("a0"));
@@ -110,7 +110,7 @@ fn phis_to_copies(program: &Program, edits: &mut EditList, on_edge: impl FnOnce(
     delete(edits, program.def("b"));
 }
 
-/// The lost-copy problem: a PHI is still read after the loop that redefines its web.
+/// The lost-copy problem: a PHI's result is still read after the loop, in which its web is redefined.
 const LOST_COPY: &str = "
     bb0 -> bb1
     x0 = ld 1
@@ -141,7 +141,7 @@ fn a_phi_with_a_wrong_input_is_refused() {
     });
 }
 
-/// Both sides of the copy are read later, but they hold the same value.
+/// Both registers of the copy are read later, but they hold the same value.
 #[test]
 fn interference_of_equal_values_is_accepted() {
     let text = "
@@ -293,7 +293,7 @@ fn an_unreachable_block_needs_no_proof() {
     accepts(text, |program, edits| set(program, edits, program.nth("st", 2), 0, "a"));
 }
 
-/// The checker handles a long block, a long chain of blocks, and a loop that makes ever longer terms.
+/// The checker handles a long block, a long chain of blocks, and a loop whose terms grow in each iteration.
 #[test]
 fn large_functions_are_checked() {
     use std::fmt::Write;

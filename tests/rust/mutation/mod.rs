@@ -1,4 +1,4 @@
-//! The symbolic checker against edits that keep the meaning and edits that change it.
+//! Tests the symbolic checker with edits that keep the meaning and edits that change it.
 
 mod by_running;
 mod effects;
@@ -15,8 +15,8 @@ use nvptx_ra::check::{ErrorKind, check};
 use nvptx_ra::function::{Edit, EditList, Inst};
 use program::{Program, program};
 
-/// Runs an oracle for some time, and repeats it until it has tried enough cases, because the number of runs in a given
-/// time depends on the machine. The oracle adds its results to the counts.
+/// Runs an oracle for a given time, and repeats this until enough cases are tried, because the number of cases in a
+/// given time depends on the machine. The oracle adds its results to the counts.
 fn explore<const N: usize>(
     budget_ms: u64,
     is_enough: impl Fn(&[u32; N]) -> bool,
@@ -32,7 +32,7 @@ fn explore<const N: usize>(
     counts
 }
 
-/// Returns the kinds of errors of a program's edits. Empty if the checker proves the edits.
+/// Returns the kinds of errors that the checker finds in edits of a program. Empty if the checker proves the edits.
 fn kinds(text: &str, edit: impl FnOnce(&Program, &mut EditList)) -> Vec<ErrorKind> {
     let program = program(text);
     let mut edits = EditList::new(&program.function);
@@ -87,7 +87,7 @@ const LINE: &str = "
     ret
 ";
 
-/// A loop that counts in `i` and sums in `s`, out of SSA form.
+/// A loop, out of SSA form, with the counter `i` and the sum `s`.
 const LOOP: &str = "
     bb0 -> bb1
     n = ld 1
@@ -107,7 +107,7 @@ const LOOP: &str = "
     ret
 ";
 
-/// The swap problem: two PHIs of a loop header that exchange their values.
+/// The swap problem: two PHIs of a loop header exchange their values.
 const SWAP: &str = "
     bb0 -> bb1
     a0 = ld 1
@@ -166,7 +166,7 @@ const CALLS: &str = "
     ret
 ";
 
-/// A round trip through a wide register, in one block and across blocks.
+/// Packs two registers into a wide register and unpacks them, in one block and across blocks.
 const PAIRS: &str = "
     bb0 -> bb1
     a = ld 1

@@ -32,7 +32,7 @@ fn debug_values_show_the_same_or_nothing() {
     refuses(ErrorKind::DebugValue, text, |program, edits| delete(edits, program.def("b")));
 }
 
-/// A debug value may become the number in its register, and no other number.
+/// A debug value's register may be replaced by the constant in the register, and by no other constant.
 #[test]
 fn a_debug_value_of_another_number_is_refused() {
     let text = "
@@ -49,7 +49,7 @@ fn a_debug_value_of_another_number_is_refused() {
     refuses(ErrorKind::DebugValue, text, |program, edits| describe(program, edits, 8));
 }
 
-/// `a` is dead where the debug value reads it, but its register still holds its value.
+/// `a` is dead at the debug value, but its register still holds its value there.
 #[test]
 fn a_debug_value_of_a_reused_register_is_refused() {
     let text = "

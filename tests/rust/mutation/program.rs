@@ -1,7 +1,8 @@
 //! Builds a function from a few lines of text, with names for its parts.
 //!
-//! Each line is one instruction or block header: `bb0 -> bb1 bb2`, `a b = unpack w`, `st a`. Registers are declared by
-//! use. The first letter determines the class: `p` B1, `h` B16, `w` B64, any other B32. Numbers are immediates.
+//! Each line is an instruction or a block header, for example `bb0 -> bb1 bb2`, `a b = unpack w` and `st a`. Registers
+//! are declared by their first use. The first letter determines the class: `p` B1, `h` B16, `w` B64, any other B32.
+//! Numbers are immediates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use nvptx_ra::function::{
     RegClass, Role, VReg, Value,
 };
 
-/// A function with the names from its text.
+/// A function with the names of its registers.
 pub(crate) struct Program {
     pub(crate) function: Function,
     regs: HashMap<String, VReg>,
@@ -157,19 +158,19 @@ impl Program {
         self.regs[name]
     }
 
-    /// Returns the first instruction that defines a register.
+    /// Returns the first instruction that defines the register.
     pub(crate) fn def(&self, name: &str) -> Inst {
         self.nth_def(name, 0)
     }
 
-    /// Returns the `n`-th instruction that defines a register, from 0.
+    /// Returns the `n`-th instruction that defines the register, from 0.
     pub(crate) fn nth_def(&self, name: &str, n: usize) -> Inst {
         let reg = self.reg(name);
         let defines = |inst: &Inst| self.function.operands(*inst).iter().any(|operand| operand.def() == Some(reg));
         self.function.insts().filter(defines).nth(n).expect("a definition")
     }
 
-    /// Returns the `n`-th instruction with an opcode, from 0.
+    /// Returns the `n`-th instruction with the opcode, from 0.
     pub(crate) fn nth(&self, name: &str, n: usize) -> Inst {
         let name = opcode(name).0;
         let table = self.function.opcodes();

@@ -217,7 +217,7 @@ fn an_unpack_that_stays_for_its_other_half_is_accepted() {
     });
 }
 
-/// Packs of one half of a pair and an undefined half, in the block of the pair and in another block.
+/// Packs a half of a pair with an undefined half, in the pair's block and in another block.
 const HALF_UNDEFINED: &str = "
     bb0 -> bb1
     w = ld 1

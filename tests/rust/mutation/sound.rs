@@ -1,4 +1,4 @@
-//! Edits that keep the meaning by construction. The checker accepts every one of them, in any function.
+//! Edits that keep the meaning by construction. The checker accepts all of them, in any function.
 
 use arbitrary::{Result, Unstructured};
 use nvptx_ra::check::{CheckError, check};
@@ -7,13 +7,14 @@ use nvptx_ra::function::{Block, Edit, EditList, Effects, Function, Inst, Operand
 use super::by_running::function;
 use super::explore;
 
-/// Returns the operands of an instruction that read a register and may read another register instead.
+/// Returns the operands of an instruction that read a register and could also read another register.
 fn reads(function: &Function, inst: Inst) -> Vec<(u32, VReg)> {
     let numbered = (0..).zip(function.operands(inst));
     numbered.filter(|(_, operand)| operand.tied.is_none()).filter_map(|(at, o)| Some((at, o.use_reg()?))).collect()
 }
 
-/// Whether instructions may be inserted before an instruction: it is no PHI, and no terminator except the first.
+/// Whether instructions may be inserted before an instruction: it is not a PHI, and if it is a terminator, it is the
+/// first of its block.
 fn is_place(function: &Function, inst: Inst) -> bool {
     let block = function.block_range(function.block_of(inst));
     let is_terminator = |inst| function.effects(inst).contains(Effects::TERMINATOR);
@@ -42,20 +43,20 @@ fn add_edit(
         reads => Some(reads[source.choose_index(reads.len())?].1),
     };
     match (kind, read) {
-        // A read through a copy.
+        // Reads a copy of the register.
         (0, Some(reg)) => {
             let copy = edits.create_register(function.class(reg));
             edits.insert_copy(at, copy, reg);
             read_instead(edits, function, inst, reg, copy);
         }
-        // A read through a slot.
+        // Reloads the register from a slot.
         (1, Some(reg)) => {
             let (slot, reloaded) = (edits.create_slot(8, 8), edits.create_register(function.class(reg)));
             edits.insert_spill(at, reg, slot);
             edits.insert_reload(at, reloaded, slot);
             read_instead(edits, function, inst, reg, reloaded);
         }
-        // A rematerialised value, if nothing in between changes its inputs.
+        // Rematerialises the value, if its inputs do not change in between.
         (2, Some(reg)) => {
             let before = (function.block_range(at.block).start.0..inst.0).rev().map(Inst);
             let writes = |inst: &Inst, reg| function.operands(*inst).iter().any(|operand| operand.def() == Some(reg));
@@ -75,20 +76,20 @@ fn add_edit(
             edits.insert_clone(at, definition, again);
             read_instead(edits, function, inst, reg, again);
         }
-        // A constant that is never read.
+        // Inserts a constant that is never read.
         (3, _) => {
             let opcode = function.opcodes().find("CONSTANT").expect("interned");
             let unread = edits.create_register(function.class(VReg(0)));
             edits.insert_constant(at, opcode, unread, Value::Immediate(7));
         }
-        // A block on an edge.
+        // Inserts a block on an edge.
         (4, _) => {
             let Some(&to) = function.succs(at.block).first() else { return Ok(None) };
             let new: Block = edits.split_edge(at.block, to);
             let copy = edits.create_register(function.class(VReg(0)));
             edits.insert_copy(Position { block: new, before: None }, copy, VReg(0));
         }
-        // Another name for every read and write.
+        // Renames the register everywhere.
         (5, Some(reg)) => {
             let name = edits.create_register(function.class(reg));
             edits.push(Edit::Merge { from: reg, into: name });
@@ -98,7 +99,7 @@ fn add_edit(
     Ok(Some(kind))
 }
 
-/// All sound edits are accepted, not only some.
+/// The checker accepts all sound edits.
 #[test]
 fn all_sound_edits_are_accepted() {
     let is_enough = |made: &[u32; 6]| made.iter().all(|&count| count >= 5);
@@ -119,8 +120,8 @@ fn all_sound_edits_are_accepted() {
     assert!(is_enough(&made), "of each kind too few to tell anything: {made:?}");
 }
 
-/// A copy of another register makes the edits unsound, and they are refused. The checker therefore depends on the
-/// reads.
+/// If the copy is of another register, the edits are wrong, and the checker refuses them. The verdict therefore depends
+/// on the registers that are read.
 #[test]
 fn a_copy_of_another_register_is_refused() {
     let [tried, refused] = explore(
@@ -142,6 +143,6 @@ fn a_copy_of_another_register_is_refused() {
             Ok(())
         },
     );
-    // Sometimes both registers hold the same value, or the store is unreachable.
+    // In some cases, both registers hold the same value, or the store is unreachable.
     assert!(tried > 20 && 2 * refused > tried, "{refused} of {tried} refused");
 }

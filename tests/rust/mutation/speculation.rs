@@ -1,4 +1,4 @@
-//! Pure instructions that may fault run only where they ran before, with the same operands.
+//! Pure instructions that may fault run only where they ran before the edits, with the same operands.
 
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Block, Edit, EditList, Inst, Position, RegClass, VReg, Value};
@@ -6,7 +6,8 @@ use nvptx_ra::function::{Block, Edit, EditList, Inst, Position, RegClass, VReg, 
 use super::program::{Program, end_of};
 use super::{accepts, merge, refuses, set};
 
-/// A load after a branch and after an instruction that may trap. Below it are a loop and a block that both paths reach.
+/// A load after a branch and after an instruction that may trap. After the load come a loop, and a block that both
+/// paths reach.
 const GUARDED: &str = "
     bb0 -> bb1 bb4
     a = ld 1
@@ -30,7 +31,7 @@ const GUARDED: &str = "
     ret
 ";
 
-/// Clones `x` to a place. The clone is never read.
+/// Inserts a clone of `x` that is never read.
 fn clone_at(at: impl FnOnce(&Program) -> Position) -> impl FnOnce(&Program, &mut EditList) {
     move |program, edits| _ = clone(program, edits, at(program))
 }
@@ -50,7 +51,7 @@ fn a_clone_above_its_guard_is_refused() {
 fn a_clone_where_another_path_leads_is_refused() {
     refuses(ErrorKind::Speculated, GUARDED, clone_at(|_| end_of(4)));
     refuses(ErrorKind::Speculated, GUARDED, |program, edits| {
-        // The edge around the guard.
+        // The edge that bypasses the guard.
         let block = edits.split_edge(Block(0), Block(4));
         clone(program, edits, Position { block, before: None });
     });
@@ -96,7 +97,7 @@ fn what_may_not_return_is_a_guard_too() {
     });
     refuses(ErrorKind::Speculated, GUARDED, clone_at(|program| program.before(program.nth("trap", 0))));
     accepts(GUARDED, clone_at(|program| program.before(program.def("x"))));
-    // A store returns.
+    // A store always returns, so the load may move before it.
     let text = GUARDED.replace("trap", "st b");
     accepts(&text, |program, edits| {
         edits.push(Edit::Move { inst: program.def("x"), at: program.before(program.nth("st", 0)) });
@@ -108,7 +109,7 @@ fn what_may_not_return_is_a_guard_too() {
     });
 }
 
-/// The clone is never read, so nothing else proves its address.
+/// The clone is never read, so only its own check proves its address.
 #[test]
 fn a_clone_that_reads_another_address_is_refused() {
     for block in [1, 3] {
@@ -117,14 +118,14 @@ fn a_clone_that_reads_another_address_is_refused() {
             edits.push(Edit::SetRegister { inst, operand: 1, reg: program.reg("b") });
         });
     }
-    // The same after the register has changed.
+    // The address register has changed before the clone.
     let text = GUARDED.replace("    st b\n", "    a = addi a 1\n");
     refuses(ErrorKind::Speculated, &text, clone_at(|_| end_of(3)));
     refuses(ErrorKind::Speculated, &text, clone_at(|_| end_of(2)));
     accepts(&text, clone_at(|_| end_of(1)));
 }
 
-/// The old result need not be available, even if an undefined value has replaced it.
+/// The result of the earlier load need not be available: an undefined value may have replaced it.
 #[test]
 fn the_last_run_counts_and_not_the_register() {
     let text = GUARDED.replace("    st x\n    br p bb3\n", "    st x\n    x = undef\n    br p bb3\n");
@@ -135,7 +136,7 @@ fn the_last_run_counts_and_not_the_register() {
     });
 }
 
-/// An address may come from another register, or from a constant instead of a register.
+/// The same address may come from another register, or from a constant that replaces a register.
 #[test]
 fn the_same_address_elsewhere_is_accepted() {
     let text = GUARDED.replace("    trap\n", "    c = copy a\n    k = imm 7\n    trap\n    y = ldnc k\n");
@@ -151,7 +152,7 @@ fn the_same_address_elsewhere_is_accepted() {
     });
 }
 
-/// A kept load must keep its operands, like any other instruction.
+/// A load that stays must keep its operands, like any other instruction.
 #[test]
 fn a_load_in_its_place_reads_what_it_read() {
     refuses(ErrorKind::Operand, GUARDED, |program, edits| set(program, edits, program.def("x"), 1, "b"));

@@ -1,4 +1,5 @@
-//! Command lines of tools that are not installed here. The tool searches each of them, or logs the reason why not.
+//! Command lines of tools that are not installed here. The wrapper searches the kernels of each call, or logs the
+//! reason why not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,8 +10,8 @@ use super::outcome::TOOL;
 use super::search::spills;
 use crate::cuda;
 
-/// A folder with `k.ptx`, this program as `ptxas`, and a real ptxas that records its calls. The real ptxas also accepts
-/// the options of ptxas 13.3. For `--fdevice-time-trace` it appends a line to the file.
+/// A folder with `k.ptx`, this program as `ptxas`, and a script as the real ptxas, which records its calls. The script
+/// also accepts the options of ptxas 13.3. For `--fdevice-time-trace` it appends a line to the file.
 struct Tool {
     folder: tempfile::TempDir,
 }
@@ -59,8 +60,8 @@ impl Tool {
     }
 }
 
-/// Triton since 3.7 with both of its variables, also for torch.compile and Helion; the patch for CuTe DSL; Mojo;
-/// Quadrants, which links its code later.
+/// The callers are Triton since 3.7 with both of its variables, also for torch.compile and Helion; the patch for CuTe
+/// DSL; Mojo; and Quadrants, which links its code later.
 #[test]
 fn searched() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -104,7 +105,7 @@ fn files_that_ptxas_reads() {
     assert!(first > 1 && again == 1 && other > 1, "{first}, {again} and {other} runs");
 }
 
-/// A time trace describes one run of ptxas, in a build with a search and in a build without.
+/// A time trace describes one run of ptxas, both in a build with a search and in a build without.
 #[test]
 fn files_that_ptxas_writes() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -116,8 +117,8 @@ fn files_that_ptxas_writes() {
     }
 }
 
-/// ptxas runs alone for an unknown option, because its value may name a file, and for 0 runs. The log gives each
-/// reason.
+/// With an unknown option, ptxas runs alone, because the option's value may name a file. With 0 runs, ptxas also runs
+/// alone. The log gives each reason.
 #[test]
 fn alone() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

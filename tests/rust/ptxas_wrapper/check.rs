@@ -1,4 +1,4 @@
-//! `NVPTX_RA_CHECK`: the delivered machine code is compared with the build's PTX. Nothing else changes.
+//! `NVPTX_RA_CHECK`: the delivered machine code is compared with the build's PTX. The delivered code does not change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Build {
         self.folder.path()
     }
 
-    /// Runs a build with these variables. Returns the exit code, the messages, the lines of the log and the number of
+    /// Runs a build with these variables. Returns the exit code, the messages, the lines of the log, and the number of
     /// ptxas runs.
     fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, String, String, usize) {
         for name in ["calls", "log", "k.cubin"] {
@@ -64,8 +64,8 @@ impl Build {
 const CHECK: (&str, &str) = ("NVPTX_RA_CHECK", "1");
 const ALONE: (&str, &str) = ("NVPTX_RA_RUNS", "0");
 
-/// Correct code gets a line in the log and no message, with a search and without. It is compared once. The machine code
-/// of a search's winner is compared with the build's own PTX.
+/// Correct code gets a line in the log and no message, with and without a search. Code is compared only once. The
+/// machine code of a search's winner is compared with the build's own PTX.
 #[test]
 fn right_code_is_told_in_the_log() {
     for (text, variables) in [(ADDS.to_owned(), [CHECK, ALONE]), (kernel(200, 512, 0), [CHECK, ("NVPTX_RA_RUNS", "6")])]
@@ -125,7 +125,7 @@ fn wrong_code_is_a_warning() {
     assert!(code == Some(0) && messages.contains(&format!("; {}/nvptx-ra-k-", temporary.display())), "{messages}");
 }
 
-/// If code cannot be compared, only the log gives the reason. If ptxas fails, there is nothing to compare.
+/// If code cannot be compared, the reason is only in the log. If ptxas fails, no code is compared.
 #[test]
 fn what_is_not_compared() {
     let race = ADDS.replace("mov.u32 %r1, %tid.x;", "mov.u32 %r1, 0;");

@@ -58,7 +58,7 @@ fn nvcc() {
     succeeds(command.args(["-dlink", "-arch=sm_90", "-o"]).arg(folder.join("linked.o")).arg(&object));
 }
 
-/// clang writes the same object with `--ptxas-path`, which names this program.
+/// With `--ptxas-path` naming this program, clang writes the same object.
 #[test]
 fn clang() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -121,14 +121,14 @@ fn python(folder: &Path) -> Command {
     command
 }
 
-/// Returns the ptxas that a Triton calls for sm_90. Since 3.9 this is the ptxas for Blackwell.
+/// Returns the ptxas that a version of Triton calls for sm_90. Since Triton 3.9 this is the ptxas for Blackwell.
 fn ptxas_of(triton: &Path) -> String {
     let named = "import inspect; from triton.backends.nvidia.compiler import get_ptxas; \
         print(get_ptxas(*[90] * len(inspect.signature(get_ptxas).parameters)).path)";
     succeeds(python(triton).args(["-c", named])).trim().to_owned()
 }
 
-/// Returns a command that runs a script of this folder, with stand-ins for PyTorch.
+/// Returns a command that runs a script of this folder without PyTorch, by means of stand-ins.
 fn script(triton: &Path, name: &str) -> Command {
     let mut command = python(triton);
     command.arg(root().join("tests/rust/ptxas_wrapper").join(name)).arg(root().join("tests/bench"));
@@ -136,8 +136,8 @@ fn script(triton: &Path, name: &str) -> Command {
     command
 }
 
-/// Through this program, Triton makes the same cubin and reads the same ptxas release. Its cache keeps the two cubins
-/// apart.
+/// With this program as ptxas, Triton makes the same cubin and reads the same ptxas release. Triton's cache
+/// distinguishes the two cubins.
 #[test]
 fn triton() {
     for triton in installed("triton-") {
@@ -166,8 +166,8 @@ fn triton() {
     }
 }
 
-/// No option that an installed Triton passes to ptxas disables the search, except options for debugging. The Python
-/// package installs this program in ptxas's place.
+/// The options that an installed Triton passes to ptxas do not disable the search, except options for debugging. The
+/// Python package installs this program in ptxas's place.
 #[test]
 fn options_of_triton() {
     for triton in installed("triton-") {
@@ -194,8 +194,8 @@ fn options_of_triton() {
     }
 }
 
-/// Triton's tuner times candidates, and only the chosen candidate is searched. The tuner launches the faster of the
-/// candidate and its searched variant.
+/// Triton's tuner times candidates, and only the chosen candidate is searched. The tuner then launches the faster of
+/// two kernels: the candidate and its searched variant.
 #[test]
 fn triton_tuner() {
     for triton in installed("triton-") {
@@ -215,8 +215,8 @@ fn triton_tuner() {
     }
 }
 
-/// Without a search, XLA makes the same executable through this program. The user or the Python package can enable the
-/// search, and then the kernels are searched.
+/// Without a search, XLA makes the same executable with this program as ptxas. The user or the Python package can
+/// enable the search.
 #[test]
 fn xla() {
     let packages = installed("jax");

@@ -1,5 +1,5 @@
-//! How often ptxas runs in a first build: once on the unchanged PTX and once on each variant, with the build's own
-//! options. No run serves only the delivery or only the figures. No disassembler is started.
+//! Number of ptxas runs in a first build: one run on the unchanged PTX, and one on each variant, with the build's own
+//! options. Delivery needs no additional run, and neither do the figures. No disassembler is started.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::outcome::TOOL;
 use super::search::spills;
 use crate::cuda;
 
-/// Makes a folder with `k.ptx`, a ptxas that records each call after a checksum of its PTX, and a disassembler that
+/// Makes a folder with `k.ptx`, a ptxas that records each call with a checksum of its PTX, and a disassembler that
 /// records its calls and fails.
 fn folder(bin: &Path, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("there is space");
@@ -50,13 +50,13 @@ fn build(folder: &Path, options: &[&str]) -> (Vec<String>, Vec<String>, Vec<u8>)
     (calls, messages, fs::read(folder.join("k.cubin")).expect("a cubin"))
 }
 
-/// Whether a call asks for figures. The option must be a whole word, because a folder name
-/// (`/tmp/nvptx-ra-tune-vzuLNt`) may contain these letters.
+/// Whether a call requests figures. The option must be a whole word, because a folder name
+/// (`/tmp/nvptx-ra-tune-vzuLNt`) may contain its letters.
 fn asks(call: &str) -> bool {
     call.split(' ').any(|word| word == "-v")
 }
 
-/// Doubles the kernel of a PTX module.
+/// Adds a copy of the kernel, with another name, to a PTX module.
 fn two(text: &str) -> String {
     let (_, kernel) = text.split_once(".visible").expect("it has a kernel");
     format!("{text}.visible{}", kernel.replace(" k(", " l("))
@@ -111,12 +111,13 @@ fn function(values: u32) -> String {
     text + "\tst.param.b32 [r], %r98;\n\tret;\n}\n"
 }
 
-/// A kernel calls a function that saves registers, and the machine code marks no spills. Later runs then ask ptxas for
-/// figures. The first run, on the unchanged PTX, does not.
+/// A kernel calls a function that saves registers, and the machine code marks no spills. ptxas is therefore asked for
+/// figures in each run except the first, which assembles the unchanged PTX.
 #[test]
 fn figures_are_asked_for_where_code_does_not_tell() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
-    // Any reader of the address may call the function, so the function is not part of the kernel.
+    // The kernel stores the function's address, and any reader of the address may call the function. The function is
+    // therefore not part of the kernel.
     let call = "\tmov.u64 %rd1, f;\n\tst.global.u64 [%rd2+1600], %rd1;\n\t{ .param .b32 a0;\n\t.param .b64 a1;\n\
         \tst.param.b32 [a0], %r0;\n\tst.param.b64 [a1], %rd2;\n\t.param .b32 r0;\n\tcall.uni (r0), f, (a0, a1);\n\
         \tld.param.b32 %r0, [r0];\n\t}\n\tbar.sync 0;\n";

@@ -1,5 +1,5 @@
-//! Hundreds of invocations, most of them unusual. With `NVPTX_RA_RUNS=0`, and if no kernel is worth a search, exit
-//! status, output, messages and files equal those of ptxas, byte for byte.
+//! Hundreds of invocations, most of them unusual. If `NVPTX_RA_RUNS=0` is set, or if no kernel is worth a search, the
+//! exit status, output, messages and files equal those of ptxas, byte for byte.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::outcome::{Outcome, TOOL, outcome};
 use crate::cuda;
 
-/// Returns a kernel of the given name that adds to a number.
+/// Returns a kernel with this name.
 fn kernel(name: &str) -> String {
     format!(
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry {name}(.param .u64 p)\n{{\n\t.reg .b32 %r<3>;\n\
@@ -30,7 +30,7 @@ fn warned() -> String {
         .into()
 }
 
-/// Returns the files that each folder gets.
+/// Returns the files in the folder of each invocation.
 fn files() -> Vec<(&'static str, String)> {
     vec![
         ("a.ptx", kernel("ka")),
@@ -50,7 +50,7 @@ fn files() -> Vec<(&'static str, String)> {
 const INPUTS: [&[&str]; 7] =
     [&["a.ptx"], &["w.ptx"], &["a.ptx", "b.ptx"], &["-"], &["bad.ptx"], &["a.ptx", "a.ptx"], &[]];
 
-/// Options: those that compilers pass, one of each class, and mistakes.
+/// Options: those that compilers pass, one option of each class, and mistakes.
 const OPTIONS: [&[&str]; 49] = [
     &[],
     &["-v", "-arch=sm_90", "-m64", "-o", "k.cubin"],
@@ -165,7 +165,7 @@ fn nobody_can_tell() {
     assert!((50..invocations.len() - 50).contains(&succeeded), "{succeeded} of {} succeed", invocations.len());
 }
 
-/// The version is ptxas's output plus one line. Programs that parse the release from the output ignore this line.
+/// The version is ptxas's output and one more line. Programs that parse the release from the output ignore this line.
 #[test]
 fn version() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

@@ -30,7 +30,7 @@ impl Build {
         (spilled, calls)
     }
 
-    /// Returns the share of the last build's kernels that were known and not searched, from the log: `2 of 3 kernels`.
+    /// Returns how many of the last build's kernels were known from earlier builds, as in the log: `2 of 3 kernels`.
     fn known(&self) -> Option<String> {
         let log = self.log();
         let line = log.lines().find(|line| line.ends_with(": results are known from earlier searches"));
@@ -43,8 +43,8 @@ impl Build {
     }
 }
 
-/// If a kernel's share of the effort is too small for a run, the cache records nothing. The kernel is searched in
-/// another file.
+/// If a kernel's share of the effort is too small for a run, the cache records nothing about the kernel. The kernel is
+/// still searched when it is in another file.
 #[test]
 fn no_share_is_no_answer() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -58,7 +58,7 @@ fn no_share_is_no_answer() {
 }
 
 /// Kernels of an earlier file are not searched, in any order and next to any other kernels. They get the earlier
-/// winners. A kernel is searched if one byte, an option or the launch differs.
+/// winners. A kernel is searched again if one byte, an option or the launch differs.
 #[test]
 fn known_in_another_file() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -74,7 +74,7 @@ fn known_in_another_file() {
     assert!(three > both && calls > 3, "{three} bytes in {calls} runs: {}", build.log());
     let summary = build.summary();
     assert!(summary.contains("3 kernels searched, 4 known from earlier searches: 7 better"), "{summary}");
-    // The first build of the whole file is in the cache as a whole.
+    // The first build of the whole file has its own cache entry.
     assert_eq!(build.of(&[("two", 1), ("one", 0)], &[]), (both, 1));
     assert_eq!(build.known(), None);
     build.of(&[("one", 3)], &[]);
@@ -87,7 +87,8 @@ fn known_in_another_file() {
     assert_eq!(build.known(), None, "other settings");
 }
 
-/// Winners for a whole program are not used for an object that is linked later, and the reverse.
+/// Winners for a whole program are not used for an object that is linked later. Winners for an object are not used for
+/// a whole program.
 #[test]
 fn objects_are_kept_apart() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -120,12 +121,12 @@ fn cut_searches_are_not_kept() {
     assert_eq!(build.known(), None, "{}", build.log());
 }
 
-/// If ptxas produces another result for a known kernel, all kernels are searched.
+/// If ptxas gives other results for the known kernels, all kernels are searched.
 #[test]
 fn what_does_not_hold_is_searched() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let build = Build::new(&bin, "");
-    // The first changed module that contains both kernels gets another register limit.
+    // The first changed module with both kernels gets another register limit.
     let script = fs::read_to_string(&build.ptxas).expect("it is ours");
     let odd = "for last; do :; done\n\
         if [ \"$ODD\" ] && [ \"$last\" != k.ptx ] && grep -q one \"$last\" && grep -q two \"$last\" && mkdir odd 2> /dev/null\n\

@@ -1,5 +1,5 @@
-//! Kernels whose names change what ptxas does. Another name is a variant if the developer allows it. The output never
-//! contains the other name.
+//! ptxas's code of some kernels depends on the kernel's name. Another name is a variant if the developer allows it. The
+//! output never contains the other name.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,8 +10,8 @@ use super::doors::installed;
 use super::outcome::TOOL;
 use crate::cuda;
 
-/// Returns a loop with many constants. With one name, ptxas keeps the constants in registers. With another, it
-/// rematerialises them in each iteration.
+/// Returns a loop with many constants. With one kernel name, ptxas keeps the constants in registers. With another name,
+/// ptxas rematerialises the constants in each iteration.
 fn text(name: &str) -> String {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry {name}(.param .u64 {name}_param_0)\n.maxntid 256\n{{\n\
@@ -29,7 +29,7 @@ fn text(name: &str) -> String {
         \tsetp.lt.u32 %p2, %r2, %r1;\n\t@%p2 bra L;\n\tret;\n}\n"
 }
 
-/// Returns each installed ptxas: the development version and the newest.
+/// Returns all installed versions of ptxas: the development version and the newest one.
 fn programs() -> Vec<PathBuf> {
     let newest = installed("cuda-").pop().map(|folder| folder.join("nvidia/cu13/bin/ptxas"));
     let development = cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas"));
@@ -60,9 +60,9 @@ fn assembled(folder: &Path, ptxas: &Path, text: &str) -> Vec<u8> {
     fs::read(folder.join("own.cubin")).expect("a cubin")
 }
 
-/// With another name, the kernel needs far fewer registers. The cubin has the kernel's own name. Apart from the name it
-/// equals, byte for byte, ptxas's cubin of the renamed PTX, from a search and from the cache. Messages have the
-/// kernel's own name.
+/// With another name, the kernel needs far fewer registers. The cubin has the kernel's own name. Except for this name,
+/// the cubin equals ptxas's cubin of the renamed PTX, byte for byte, after a search and from the cache. Messages have
+/// the kernel's own name.
 #[test]
 fn another_name_wins() {
     for ptxas in programs() {
@@ -86,8 +86,8 @@ fn another_name_wins() {
     }
 }
 
-/// With `-lineinfo`, or with source lines in the PTX, ptxas copies the PTX and the other name into the cubin. Such a
-/// variant is refused, the log gives the reason, and the cubin is ptxas's own.
+/// With `-lineinfo`, or with source lines in the PTX, ptxas copies the PTX with the other name into the cubin. The
+/// variant is therefore refused, the log gives the reason, and the cubin is ptxas's own.
 #[test]
 fn names_in_debug_information_stay() {
     let with_lines =
@@ -126,13 +126,13 @@ fn names_stay() {
     assert!(said.contains("my_loop: ") && !said.contains("other-name"), "{said}");
 }
 
-/// Finds the offsets of a name in bytes.
+/// Returns the offsets of a name in bytes.
 fn places(bytes: &[u8], name: &str) -> Vec<usize> {
     let parts = bytes.windows(name.len()).enumerate();
     parts.filter(|(_, part)| *part == name.as_bytes()).map(|(at, _)| at).collect()
 }
 
-/// Replaces a name everywhere in bytes.
+/// Replaces each occurrence of a name in bytes.
 fn in_bytes(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     places(bytes, from).into_iter().for_each(|at| changed[at..at + to.len()].copy_from_slice(to.as_bytes()));

@@ -1,5 +1,6 @@
-//! Builds record PTX modules, and `nvptx-ra search` searches them later. The next build finds the winner that a search
-//! in the build would have found. A process killed at any moment loses no module and leaves no partial file.
+//! Builds record PTX modules, and `nvptx-ra search` searches the records later. The next build uses the winner that a
+//! search during the build would have found. If a process is killed at any moment, no record is lost and no partial
+//! file is left.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -87,7 +88,7 @@ impl Build {
         self.files("noted").into_iter().filter(|(name, _)| name.ends_with(".toml")).collect()
     }
 
-    /// Writes a profile without any change for the module of the only record.
+    /// Writes a profile without changes for the module of the only record.
     fn write_nothing(&self) {
         let record = &self.files("noted")[&format!("{}.json", self.digest())];
         let record: serde_json::Value = serde_json::from_slice(record).expect("JSON");
@@ -120,8 +121,8 @@ fn killed(mut child: Child, after: Duration) {
     _ = child.wait();
 }
 
-/// Recording a module costs one run of ptxas. The search runs once and finds the same winner as a search in the build.
-/// The profile is also replayed with 0 runs.
+/// Recording a module needs one run of ptxas. The later search runs once and finds the same winner as a search during
+/// the build. A build with 0 runs also replays the profile.
 #[test]
 fn found_at_night() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -155,8 +156,7 @@ fn found_at_night() {
     assert_eq!(build.profiles(), profiles);
 }
 
-/// A module without a better variant has a profile that records this. The next build runs ptxas once and does not
-/// search.
+/// If no better variant exists, the profile records this. The next build runs ptxas once and does not search.
 #[test]
 fn nothing_better_is_known() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -180,8 +180,8 @@ fn a_profile_counts_ahead_of_the_cache() {
     assert_eq!(build.built(&settings).0, stock);
 }
 
-/// Nothing is recorded if there is nothing to search or if ptxas fails. If the folder has profiles only for other
-/// modules, ptxas runs alone.
+/// A build records nothing if there is nothing to search or if ptxas fails. If the folder has profiles for other
+/// modules only, ptxas runs alone.
 #[test]
 fn what_is_not_noted() {
     let Some(build) = Build::new(FULL) else { return };
@@ -206,7 +206,7 @@ fn what_is_not_noted() {
     );
 }
 
-/// A folder that is not writable, or that others may write to, only adds a line to the log.
+/// If the folder is not writable, or if other users may write to it, the build only logs a line.
 #[test]
 fn folders_that_cannot_be_written() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -270,7 +270,7 @@ fn many_builds_at_once() {
 }
 
 /// If builds and searches are killed at any moment, all files are complete. The next search finds the same result as an
-/// undisturbed one.
+/// uninterrupted search.
 #[test]
 fn killed_at_any_moment() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -294,8 +294,8 @@ fn killed_at_any_moment() {
     assert_eq!(build.profiles(), whole);
 }
 
-/// A damaged record is named in a message, and the others are searched. An option that names a file makes a record
-/// invalid.
+/// A damaged record is named in a message, and the other records are searched. A record with an option that names a
+/// file is invalid.
 #[test]
 fn damaged_records() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -315,7 +315,7 @@ fn damaged_records() {
     assert!(said(&done).contains("; 1 text not searched\n"), "{}", said(&done));
 }
 
-/// A record contains the settings that change a search, the options, and how the module is linked.
+/// A record contains the options, the settings that affect a search, and whether the module is linked later.
 #[test]
 fn what_is_noted() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -328,7 +328,7 @@ fn what_is_noted() {
     assert_eq!(json(&first)["options"], serde_json::json!(["-arch=sm_90"]));
     let name = json(&first)["profile"].as_str().expect("a name").to_owned();
     assert!(name.ends_with("-sm_90.toml"), "{name}");
-    // The profile is the same, so one search serves both.
+    // Both records have the same profile, so one search serves both.
     build.built(&NOTES);
     let digests: Vec<String> =
         build.files("noted").into_keys().filter_map(|name| Some(name.strip_suffix(".json")?.to_owned())).collect();
@@ -339,7 +339,7 @@ fn what_is_noted() {
     assert_eq!(answer["texts"][0]["digest"], serde_json::json!(digests[0]));
 }
 
-/// The graph has an edge for each module without a profile. The edge makes the same profile as a search on this
+/// The graph has an edge for each module without a profile. The edge creates the same profile as a search on this
 /// machine.
 #[test]
 fn a_graph_for_ninja() {

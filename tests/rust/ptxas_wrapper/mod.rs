@@ -1,5 +1,5 @@
-//! `nvptx-ra ptxas` next to ptxas: if nothing is improved, the two cannot be told apart. Tests that need NVIDIA's
-//! programs are skipped if these are missing, or with `PTXAS=skip` in the environment.
+//! Compares `nvptx-ra ptxas` with ptxas: without an improvement, both behave the same. Tests that need NVIDIA's
+//! programs are skipped if the programs are missing, or with `PTXAS=skip` in the environment.
 
 mod callers;
 mod check;

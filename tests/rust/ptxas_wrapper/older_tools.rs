@@ -1,5 +1,5 @@
 //! The tools of CUDA 12.8, which Triton installs. Their disassembler marks no spills, and prints no table of live
-//! registers for a kernel that uses all registers. It prints the processor in the flags of the file.
+//! registers for a kernel that uses all registers. It prints the processor among the file's flags.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,8 +10,7 @@ use std::process::Command;
 use super::outcome::TOOL;
 use crate::cuda;
 
-/// Returns a kernel that spills with 255 registers. `values` values are live at once, around a loop that reads none of
-/// them.
+/// Returns a kernel that spills with 255 registers. `values` values are live across a loop that reads none of them.
 fn kernel(values: u32) -> String {
     let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n\
         .reqntid 128, 1, 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<700>;\n\t.reg .b64 %rd<3>;\n\
@@ -50,7 +49,7 @@ fn toolkit(folder: &Path, bin: &Path) {
     fs::set_permissions(&nvdisasm, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// The search finds the values that ptxas spills and tries to spill them to shared memory instead.
+/// The search finds the values that ptxas spills, and tries to spill these values to shared memory instead.
 #[test]
 fn spilled_values_are_found() {
     let Some(bin) = cuda::programs(&["ptxas", "cuobjdump", "nvdisasm"]) else { return };

@@ -1,4 +1,4 @@
-//! Runs a program in its own folder and records everything that is observable.
+//! Runs a program in its own folder and records all observable results.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 /// The tool under test.
 pub(crate) const TOOL: &str = env!("CARGO_BIN_EXE_nvptx-ra");
 
-/// Everything that is observable of a program that has ended.
+/// All observable results of a program that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// The exit code, or the signal.
+    /// The exit code, or the signal that ended the program.
     pub status: String,
     pub output: String,
     pub messages: String,
@@ -39,7 +39,8 @@ impl Outcome {
     }
 }
 
-/// Runs a program in a new folder with files. Times and the names of temporary files are removed from its output.
+/// Runs a program in a new folder with the given files. Times and the names of temporary files are removed from the
+/// output.
 pub(crate) fn outcome(
     mut command: Command,
     arguments: &[impl AsRef<OsStr>],
@@ -76,7 +77,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
-/// Removes what differs from run to run from messages: times, and the names that ptxas gives to input from a pipe.
+/// Removes text that differs between runs from messages: times, and the names that ptxas gives to input from a pipe.
 fn without_chance(text: &str) -> String {
     let line = |line: &str| match line.split_once("Compile time = ") {
         Some((start, _)) => format!("{start}Compile time\n"),
@@ -86,8 +87,8 @@ fn without_chance(text: &str) -> String {
     String::from_utf8(without_names(text.into_bytes())).expect("digits for digits")
 }
 
-/// The start of the name that ptxas gives to input from a pipe. Eight digits for its process follow. Debugging
-/// information contains the name too.
+/// Start of the name that ptxas gives to input from a pipe. Eight digits of ptxas's process follow. Debug information
+/// also contains the name.
 const TEMPORARY: &[u8] = b"tmpxft_";
 
 fn without_names(mut bytes: Vec<u8>) -> Vec<u8> {

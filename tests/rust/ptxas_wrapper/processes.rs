@@ -19,7 +19,7 @@ pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Returns a command without other settings. PATH has these folders first, and no other ptxas.
+/// Returns a command without this project's settings. PATH begins with these folders and contains no other ptxas.
 fn command(program: impl AsRef<std::ffi::OsStr>, folders: &[PathBuf]) -> Command {
     let mut command = Command::new(program);
     for name in ["PTXAS", "RUNS", "SECONDS", "LOG", "PROFILE"] {
@@ -36,8 +36,8 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// If the tool is called as `ptxas`, as a link, a copy or a script, it runs the next ptxas on PATH. If there is none,
-/// an error reports it.
+/// If the tool is called as `ptxas`, by a link, a copy or a script, it runs the next ptxas on PATH. A missing ptxas is
+/// an error.
 #[test]
 fn the_next_ptxas() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -82,7 +82,7 @@ fn wrong_settings() {
     assert!(output.status.success());
 }
 
-/// The log reports a call that passes through, with the reason.
+/// If a call is passed through to ptxas, the log gives the reason.
 #[test]
 fn the_log() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -134,7 +134,7 @@ fn ends_as_ptxas_ends() {
     assert_eq!(log, "a.ptx for sm_90: nothing is searched: ptxas ends with exit status: 255\n");
 }
 
-/// Every signal that asks the wrapper to end also ends ptxas.
+/// Every signal that ends the wrapper also ends ptxas.
 #[test]
 fn ptxas_ends_with_us() {
     let folder = tempfile::tempdir().expect("there is space");

@@ -8,7 +8,7 @@ use super::search::{Build, spills};
 use crate::cuda;
 use crate::tune_progress::written_to_terminal;
 
-/// Sleeps in the first run on a variant, so that the build takes unusually long.
+/// Makes the first run on a variant sleep, so that the build takes unusually long.
 const SLOW: &str = "for last; do :; done\n\
     if [ \"$last\" != k.ptx ] && [ -f \"$last\" ] && mkdir slow 2> /dev/null; then sleep 12; fi\nexec ";
 
@@ -41,8 +41,9 @@ fn without_times(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.contains("Compile time")).collect()
 }
 
-/// On a terminal, a line shows the progress of a slow build. It is erased before ptxas's messages, which are unchanged.
-/// No line appears if standard error is no terminal, if the terminal cannot move its cursor, or if a log goes to it.
+/// On a terminal, a line shows the progress of a slow build. The line is erased before ptxas's messages, which are
+/// unchanged. No line appears if standard error is not a terminal, if the terminal cannot move its cursor, or if the
+/// log goes to the terminal.
 #[test]
 fn a_line_on_a_terminal() {
     let Some(build) = slow_build() else { return };

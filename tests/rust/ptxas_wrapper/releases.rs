@@ -1,6 +1,7 @@
-//! Other ptxas releases than the development version: that of CUDA 12.8, which Triton 3.5 includes, and the newest.
-//! With `DOORS=all`, those of all Tritons are also tested. A kernel that spills is searched for each generation of
-//! processors. nvcc of the newest toolkit calls this program through one option.
+//! ptxas releases other than the development version: the release of CUDA 12.8, which Triton 3.5 includes, and the
+//! newest release. With `DOORS=all`, the releases of all installed versions of Triton are tested too. A kernel that
+//! spills is searched for each generation of processors. nvcc of the newest toolkit calls this program through one
+//! option.
 
 use std::fs;
 use std::path::PathBuf;

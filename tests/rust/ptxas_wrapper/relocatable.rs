@@ -13,8 +13,8 @@ use crate::cuda;
 
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
-/// Returns a body with `values` values that are live at once. They are loaded from and stored to an address of a state
-/// space.
+/// Returns a body that loads `values` values from an address of a state space and stores them there. All values are
+/// live at once.
 fn body(values: usize, space: &str, head: &str, end: &str) -> String {
     let mut text = format!(
         "{head}\n{{\n\t.reg .b32 %r<{}>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tmov.u64 %rd2, %rd1;\n",
@@ -44,8 +44,8 @@ fn call(callee: &str) -> String {
     )
 }
 
-/// Returns a kernel that calls a function of the file and has shared memory, a kernel that calls a function of another
-/// file, a function that spills, and symbols that other files reference.
+/// Returns a PTX module with a kernel that has shared memory and calls a function of the module, a kernel that calls a
+/// function of another file, a function that spills, and symbols that other files reference.
 fn text() -> String {
     let shared = "\t.shared .align 4 .b8 tile[16];\n\tst.shared.u32 [tile], 1;\n\tmov.u64 %rd2";
     let inside = kernel("inside", &call("helper")).replace("\tmov.u64 %rd2", shared);
@@ -79,7 +79,7 @@ struct Build {
 }
 
 impl Build {
-    /// `wrong` contains lines of the script that starts ptxas.
+    /// `wrong` has additional lines for the script that starts ptxas.
     fn new(bin: &Path, text: &str, wrong: &str) -> Self {
         let build = Self { folder: tempfile::tempdir().expect("there is space"), bin: bin.to_owned() };
         fs::write(build.path("k.ptx"), text).expect("there is space");
@@ -93,7 +93,7 @@ impl Build {
         self.folder.path().join(name)
     }
 
-    /// Runs a program of CUDA, which must succeed.
+    /// Runs a program of CUDA and requires success.
     fn cuda(&self, program: &str, arguments: &[&str]) -> String {
         let done = Command::new(self.bin.join(program)).args(arguments).current_dir(self.folder.path()).output();
         let done = done.expect("it starts");
@@ -120,8 +120,8 @@ impl Build {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    /// Returns what a linker sees, as cuobjdump lists it: calls, prototypes, and symbols without the places and sizes
-    /// of code.
+    /// Returns the part of an object that a linker uses, as listed by cuobjdump: calls, prototypes, and symbols without
+    /// the addresses and sizes of code.
     fn seen(&self, object: &str) -> String {
         let listing = self.cuda("cuobjdump", &["-elf", object]);
         let part = |name: &str| {
@@ -160,9 +160,9 @@ impl Build {
     }
 }
 
-/// Kernels and a device function improve, with source lines. The object has no more registers and the same symbols as
-/// before. It links with an unchanged object, whose kernel keeps its registers. The next build makes the same object
-/// with one run. Without `-c`, the PTX has another entry in the cache.
+/// Kernels and a device function improve, and source lines are kept. The object has no more registers and the same
+/// symbols as before. The object links with an unchanged object, whose kernel keeps its registers. The next build makes
+/// the same object with one run. Without `-c`, the PTX has a separate cache entry.
 #[test]
 fn better_objects_link_with_unchanged_ones() {
     let Some(bin) = cuda::programs(&["ptxas", "nvlink", "cuobjdump"]) else { return };
@@ -198,7 +198,7 @@ fn better_objects_link_with_unchanged_ones() {
     let found = fs::read(build.path("k.o")).expect("an object");
     assert_eq!(build.run(&options, "8"), 1, "{}", build.log());
     assert!(fs::read(build.path("k.o")).expect("an object") == found, "the second build differs");
-    // The symbol of another file is missing, so ptxas refuses the PTX as a whole program.
+    // A symbol of another file would be missing in a whole program, so ptxas would refuse the PTX without `-c`.
     let whole = format!("{HEAD}{}", kernel("k", ""));
     fs::write(build.path("k.ptx"), whole).expect("there is space");
     let searched =
@@ -206,8 +206,8 @@ fn better_objects_link_with_unchanged_ones() {
     assert!(searched.iter().all(|[first, second]| *first > 2 && *second == 1), "{searched:?}");
 }
 
-/// If ptxas gives a function more registers in the result, the object of the unchanged PTX is delivered, and the log
-/// gives the reason.
+/// If a function has more registers after the search, the object of the unchanged PTX is delivered, and the log gives
+/// the reason.
 #[test]
 fn a_function_may_not_take_more_registers() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -219,7 +219,7 @@ fn a_function_may_not_take_more_registers() {
         ".visible .func many(.param .b64 p)\n{{\n\t.reg .b32 %r<41>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n{sums}\tret;\n}}\n"
     );
     let kernel = kernel("k", "");
-    // Simulates a different ptxas for the module that combines all winners.
+    // Simulates another result of ptxas for the module that combines all winners.
     let wrong = "case \"$*\" in *found.ptx) ;; *) set -- -func-maxrregcount=32 \"$@\";; esac\n";
     let build = Build::new(&bin, &format!("{HEAD}{helper}{kernel}"), wrong);
     build.run(&["-c", "-o", "k.o"], "0");

@@ -1,5 +1,6 @@
-//! Searches for a kernel that spills, through the ptxas wrapper. The kernel improves, and the next build makes the same
-//! cubin with one ptxas run. Whatever happens to the cache, a build never gets a worse result than ptxas's own.
+//! Searches for a better variant of a kernel that spills, through the ptxas wrapper. The kernel improves, and the next
+//! build makes the same cubin with one ptxas run. Whatever the state of the cache, the result is never worse than
+//! ptxas's own.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use super::outcome::TOOL;
 use crate::cuda;
 
-/// Returns a kernel with 200 values that are live at once. Its blocks of 1,024 threads leave 64 registers.
+/// Returns a kernel with 200 values that are live at once. Its blocks have 1,024 threads, so a thread has at most 64
+/// registers.
 pub(crate) fn spills(first: u32) -> String {
     kernel(200, 1024, first)
 }
@@ -85,8 +87,8 @@ impl Build {
     }
 }
 
-/// Fewer bytes are spilled. The second build makes the same cubin with one run, also if the file has another name. With
-/// 0 runs, and if the time is over before the first round, the result is ptxas's own.
+/// Fewer bytes are spilled. The second build makes the same cubin with one run, even if the file has another name. With
+/// 0 runs, or if the time ends before the first round, the result is ptxas's own.
 #[test]
 fn the_second_build_runs_ptxas_once() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -102,21 +104,21 @@ fn the_second_build_runs_ptxas_once() {
     let report = fs::read_to_string(report).expect("a report");
     assert!(report.starts_with("{\"kernel\":\"k\",\"choice\":") && report.lines().count() == 1, "{report}");
     assert_eq!(build.run(&[]), (better, 1, found.clone()));
-    // Another file with the same PTX, because Triton writes a new file for each call.
+    // Renames the file without changing its PTX, because Triton writes a new file for each call.
     fs::rename(build.path("k.ptx"), build.path("other.ptx")).expect("it is ours");
     std::os::unix::fs::symlink("other.ptx", build.path("k.ptx")).expect("there is space");
     assert_eq!(build.run(&[]), (better, 1, found));
 }
 
-/// An interrupted search delivers the best variant so far. The cache does not keep it, so the next build searches
-/// completely.
+/// An interrupted search delivers the best variant so far. The cache does not store it, so the next build runs the
+/// complete search.
 #[test]
 fn an_interrupted_search_delivers_what_it_found() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let build = Build::new(&bin, &spills(11));
     let (plain, ..) = build.run(&[("NVPTX_RA_RUNS", "0")]);
     let script = fs::read_to_string(&build.ptxas).expect("it is ours");
-    // Runs are concurrent, so several may see the same number of calls. Only one of them sends the signal.
+    // Runs are concurrent, so several runs may see the same number of calls. Only one run sends the signal.
     let interrupts = "[ \"$(wc -l < calls)\" -ge \"$INTERRUPT\" ] && mkdir once 2> /dev/null && kill -TERM $PPID && exec sleep 60\n\
         exec ";
     fs::write(&build.ptxas, script.replace("exec ", interrupts)).expect("it is ours");
@@ -132,8 +134,8 @@ fn an_interrupted_search_delivers_what_it_found() {
     assert!(all <= found && calls > 3, "{all} of {found} bytes, {calls} calls");
 }
 
-/// If ptxas writes other bytes in each run for the same code, its result is still accepted. The second build also runs
-/// it once.
+/// If ptxas writes other bytes in each run for the same code, its result is accepted nevertheless. The second build
+/// also runs ptxas once.
 #[test]
 fn a_ptxas_that_is_not_deterministic() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -152,7 +154,8 @@ fn a_ptxas_that_is_not_deterministic() {
     assert!(cubin != found, "each run has bytes of its own");
 }
 
-/// The log names a kernel that was searched without success. This kernel lacks registers but does not spill.
+/// The log has a line for a kernel that was searched without success. This kernel has too few registers for full
+/// occupancy, but does not spill.
 #[test]
 fn nothing_better() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -191,8 +194,8 @@ fn each_kernel_has_a_line() {
     assert_eq!(again, [better.clone(), format!("{full}; by the cache"), format!("{lacks}; by the cache")]);
 }
 
-/// A candidate that the caller times is searched only for registers that ptxas gave up in favour of warps. Here, the
-/// launch's shared memory rules out these warps.
+/// A candidate that the caller times is searched only if ptxas gave up registers in favour of warps that are not
+/// resident. Here, the launch's shared memory keeps the warps from being resident.
 #[test]
 fn candidates() {
     let Some(bin) = cuda::programs(&["ptxas", "cuobjdump"]) else { return };
@@ -208,11 +211,11 @@ fn candidates() {
     assert!(after < before / 2 && calls > 1, "{before} → {after} bytes, {calls} calls");
     let log = fs::read_to_string(given_up.path("log")).expect("a log");
     assert!(log.contains(" → ") && log.contains("maxnreg="), "{log}");
-    // The kernel spills with the maximum number of registers.
+    // This kernel spills even with the maximum number of registers.
     let (before, (after, calls, _)) = runs(&noted(260, notes));
     assert_eq!((after, calls), (before, 1));
     assert!(before > 0);
-    // The warps are resident, so more registers would cost warps.
+    // These warps are resident, so more registers would cost warps.
     let (before, (after, calls, _)) = runs(&noted(500, "// nvptx-ra: candidate\n// nvptx-ra: dynamic-shared 0\n"));
     assert_eq!((after, calls), (before, 1));
 }
@@ -245,7 +248,7 @@ fn damaged_entries() {
     }
     let (again, calls, cubin) = build.run(&[]);
     assert!(again == better && cubin == found && calls > 3, "{calls} calls: {}", build.log());
-    // A cache that others may write to is not used at all.
+    // A cache to which other users may write is not used at all.
     fs::set_permissions(build.path("cache"), fs::Permissions::from_mode(0o777)).expect("it is ours");
     let (again, calls, cubin) = build.run(&[]);
     assert!(again == better && cubin == found && calls > 3, "{calls} calls: {}", build.log());
@@ -268,8 +271,8 @@ fn killed_at_any_moment() {
     assert_eq!(build.run(&[]), (better, 1, found));
 }
 
-/// Launches of another file's kernels, and a file in the folder that looks like Triton's metadata, do not affect this
-/// file.
+/// Launches of another file's kernels do not affect this file. Neither does a file in the folder that looks like
+/// Triton's metadata.
 #[test]
 fn launches_of_other_files() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -288,8 +291,8 @@ pub(crate) const ROW_SUM: &str = ".version 8.7\n.target sm_90\n.address_size 64\
     \tadd.s64 %rd1, %rd1, 4;\n\tadd.s32 %r1, %r1, -1;\n\tsetp.eq.b32 %p1, %r1, 0;\n\t@%p1 bra $END;\n\tbra.uni $LOOP;\n$END:\n\
     \tld.param.u64 %rd2, [out];\n\tadd.s64 %rd2, %rd2, %rd3;\n\tst.global.f32 [%rd2], %r2;\n\tret;\n}\n";
 
-/// The loop of a kernel with nothing else to gain gets the form that ptxas unrolls, for one additional run. A loop with
-/// a pragma stays unchanged. The folder of profiles has the winner, which is replayed without a search.
+/// A kernel has nothing else to gain than a loop form that ptxas unrolls. It gets this form with one additional run. A
+/// loop with a pragma stays unchanged. The winner is in the folder of profiles and is replayed without a search.
 #[test]
 fn a_loop_that_ptxas_unrolls() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

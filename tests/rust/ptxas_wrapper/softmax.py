@@ -1,4 +1,5 @@
-"""The Triton kernel of triton_kernel.py and triton_autotuned.py. Both install stand-ins for PyTorch first."""
+"""The Triton kernel of triton_kernel.py and triton_autotuned.py. Both scripts first install stand-ins for
+PyTorch."""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-//! How a user tests whether nvptx-ra causes a failure: NVPTX_RA=off runs ptxas alone, and `nvptx-ra bisect` names the
+//! A user can test whether nvptx-ra causes a failure: NVPTX_RA=off runs ptxas alone, and `nvptx-ra bisect` names the
 //! kernel and the choice that make a test fail.
 
 use std::fs;
@@ -37,7 +37,8 @@ fn off() {
     let log = fs::read_to_string(folder.join("log")).expect("a log");
     let line = "ptxas runs alone: NVPTX_RA is off\n";
     assert_eq!(log, format!("k.ptx for sm_90: {line}{line}"));
-    // The wrong setting is read in this case, and its warning names the way to turn nvptx-ra off.
+    // With this value nvptx-ra is on, so it reads the wrong NVPTX_RA_RUNS. The warning explains how to turn nvptx-ra
+    // off.
     let (_, other, _) = run("target/release/nvptx-ra", &arguments);
     assert!(
         other.contains("NVPTX_RA_RUNS is 'nonsense'") && other.contains("NVPTX_RA=off turns nvptx-ra off"),
@@ -45,7 +46,8 @@ fn off() {
     );
 }
 
-/// A folder with two kernels that spill, and a test. The test fails if `bad` spills other bytes than with ptxas alone.
+/// A folder with two kernels that spill, and a test. The test fails if the number of bytes that `bad` spills differs
+/// from that of ptxas alone.
 struct Suspicion {
     folder: tempfile::TempDir,
     real: std::path::PathBuf,
@@ -88,8 +90,8 @@ impl Suspicion {
     }
 }
 
-/// Bisect names the culprit with one choice, and a second run gives the same result. The printed line for
-/// NVPTX_RA_UNCHANGED excludes the choice.
+/// Bisect names the culprit with one choice, and a second bisection gives the same result. The printed line for
+/// NVPTX_RA_UNCHANGED disables the choice.
 #[test]
 fn the_culprit_is_named() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

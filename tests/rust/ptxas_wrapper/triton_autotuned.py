@@ -45,7 +45,7 @@ class Pointer:
 
 
 def bench(call, quantiles):
-    """A tuner's benchmark: 8 warps are faster than 4, and a searched kernel takes `seconds`."""
+    """A tuner's benchmark: 8 warps are faster than 4, and a searched kernel takes `seconds` seconds."""
     call()
     warps, cubin = ran.pop()
     is_searched = cubin in searched

@@ -1,5 +1,5 @@
 """Compiles a Triton kernel ahead of time, without a GPU: triton_kernel.py BENCH FOLDER, where BENCH is tests/bench.
-Writes its cubin, its key in Triton's cache and the ptxas release that Triton reads."""
+Writes the kernel's cubin, its key in Triton's cache, and the ptxas release that Triton reads."""
 
 import sys
 from pathlib import Path

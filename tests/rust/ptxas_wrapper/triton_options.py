@@ -1,6 +1,6 @@
 """Compiles Triton kernels ahead of time with nvptx-ra in ptxas's place: triton_options.py BENCH PACKAGE, where BENCH
-is tests/bench and PACKAGE contains nvptx_ra. Each setting of Triton that changes the options of ptxas is tried.
-Prints the number of compiled kernels."""
+is tests/bench and PACKAGE contains nvptx_ra. Tries each setting of Triton that changes the options of ptxas. Prints
+the number of compiled kernels."""
 
 import sys
 

@@ -1,12 +1,12 @@
-"""Has XLA compile a JAX program for an H100, ahead of time and without a GPU: xla_program.py FILE [enable], where FILE
-receives the serialized executable. CUDA_ROOT is the toolkit whose ptxas runs. With `enable`, the package `nvptx_ra`
-installs itself."""
+"""Compiles a JAX program with XLA for an H100, ahead of time and without a GPU: xla_program.py FILE [enable], where
+FILE receives the serialized executable. CUDA_ROOT is the toolkit whose ptxas runs. With `enable`, the package
+`nvptx_ra` installs itself."""
 
 import os
 import sys
 from pathlib import Path
 
-# What XLA must know about a GPU that is not present. The figures are those of an H100.
+# The description of a GPU, which XLA needs if no GPU is present. The figures are those of an H100.
 H100 = """
 platform_name: "CUDA"
 device_description_str: "NVIDIA H100 80GB HBM3"
@@ -42,7 +42,7 @@ if sys.argv[2:] == ["enable"]:
     nvptx_ra.jax.enable()
     nvptx_ra.jax.enable()  # The second time nothing changes.
 else:
-    # As documented in docs/ptxas.md.
+    # These flags are documented in docs/ptxas.md.
     os.environ["XLA_FLAGS"] += " --xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false"
 
 import jax  # noqa: E402
@@ -55,7 +55,7 @@ xla_bridge.canonicalize_platform = lambda name: "cuda" if name in ("gpu", "cuda"
 
 
 def program(x, scale):
-    """One or two kernels: the normalisation of rows, and its derivatives."""
+    """One or two kernels: a normalisation of rows, and its derivatives."""
     normal = (x - x.mean(-1, keepdims=True)) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
     return (jax.nn.silu(normal * scale) ** 2).sum()
 

@@ -1,4 +1,4 @@
-// Adjacent stores of zeroes. For CUDA clang merges them into one memset, which becomes a loop.
+// Adjacent stores of zeroes. When clang compiles CUDA, it merges them into one memset, which becomes a loop.
 struct Point {
   unsigned x[48];
 };

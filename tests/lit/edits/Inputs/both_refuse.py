@@ -1,13 +1,14 @@
-"""both_refuse.py SHIM CORE: checks that the core refuses everything that the shim refuses, at the same edit.
+"""both_refuse.py SHIM CORE: checks that the core refuses all edits that the shim refuses, and that both name the same
+edit.
 
 SHIM has a warning for each function whose edits the shim refuses. CORE has the warnings of a run in which the core
-checks the edits first: by its own rules for edits, or by proof that the function computes something else.
+checks the edits first: by its own rules for edits, or by a proof that the edited function computes something else.
 """
 
 import re
 import sys
 
-# The class that an opcode writes and its kind of constant are in LLVM's tables, which the core does not have.
+# Only LLVM's tables have the class and the kind of constant that an opcode writes. The core does not have these tables.
 KNOWN_TO_LLVM_ALONE = {"constant_of_another_class", "float_as_integer", "integer_as_float"}
 
 

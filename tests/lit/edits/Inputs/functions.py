@@ -1,8 +1,9 @@
-"""functions.py BODY EDITS [FIRST]: prints a .mir file with one function for each function in EDITS, or with EDITS
-functions, numbered from FIRST.
+"""functions.py BODY EDITS [FIRST]: prints a .mir file with one function for each function in EDITS. If EDITS is a
+number, prints as many functions, numbered from FIRST.
 
 BODY is machine code after IR, in which NAME is replaced by the function's name. A line of the IR with NAME is
-repeated for each function. A test then contains its function once, and each list of edits gets a copy of it.
+repeated for each function. A test therefore contains its function only once, and each list of edits gets a copy of
+it.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""refused_part.py COUNT MESSAGES: checks that of COUNT functions with random edits some are refused, for many reasons,
-and some are not. Otherwise the test would check little.
+"""refused_part.py COUNT MESSAGES: checks that the edits of some of COUNT functions with random edits are refused, for
+many reasons, and that others are accepted. Otherwise the test would check little.
 
 MESSAGES has a warning for each function whose edits are refused.
 """
@@ -13,7 +13,7 @@ count = int(sys.argv[1])
 print(len(reasons), "of", count, "are refused, for", len(set(reasons)), "reasons")
 assert count / 2 < len(reasons) < count * 19 / 20, len(reasons)
 assert len(set(reasons)) > 60, sorted(set(reasons))
-# Reasons to refuse an instruction of the core's table or inline assembly.
+# Reasons for which an inserted instruction of the core's table, or inserted inline assembly, is refused.
 inserted = {
     "no such instruction, or this LLVM lacks its opcode",
     "no such register, or none of a known class",

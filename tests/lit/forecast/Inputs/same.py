@@ -1,4 +1,4 @@
-"""Compares a printed forecast with that of `nvptx-ra report --json`: the same kernels with the same figures.
+"""Checks that a printed forecast has the same kernels and figures as the output of `nvptx-ra report --json`.
 
 same.py REPORT.json PRINTED.txt
 """
@@ -6,7 +6,7 @@ same.py REPORT.json PRINTED.txt
 import json
 import sys
 
-# Figures that missing callees may raise or lower.
+# Figures that are only bounds if callees are missing.
 BOUNDS = {
     "Spill Stores [bytes/thread]": "Spill Stores, at least [bytes/thread]",
     "Spill Loads [bytes/thread]": "Spill Loads, at least [bytes/thread]",

@@ -1,8 +1,8 @@
 """graphs.py reducible|irreducible COUNT: prints LLVM IR with COUNT functions of random control flow graphs, and a main
 function.
 
-The IR is for NVPTX, but except for the target triple it runs anywhere. Each block of a function passes its number
-and its values to @choose, and branches by the number that @choose returns. Two functions with the same meaning
+Except for the target triple, which is NVPTX's, the IR runs anywhere. Each block of a function passes its number and
+its values to @choose, and branches by the number that @choose returns. Two functions with the same meaning
 therefore make the same calls. @choose ends a run after a fixed number of calls. main then prints the hash of all
 calls, for each function from several seeds. The graphs are the same in each run of the program.
 """
@@ -102,12 +102,12 @@ def reachable(graph):
 
 
 def predecessors_in(graph, blocks):
-    """Lists a predecessor once per edge to the block."""
+    """Returns the predecessors of each block. A block is listed once for each of its edges to the successor."""
     return {block: [p for p in blocks for successor in graph[p] if successor == block] for block in blocks}
 
 
 def is_reducible(graph):
-    """Whether the graph reduces to one block by merging blocks into their only predecessors and removing loops of one
+    """Whether merging blocks into their only predecessors and removing loops of one block reduces the graph to one
     block."""
     blocks = reachable(graph)
     edges = {block: set(graph[block]) - {block} for block in blocks}

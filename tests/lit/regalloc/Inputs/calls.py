@@ -1,5 +1,5 @@
-"""calls.py REGISTERS [BYTES|extern]: prints PTX of a kernel that loads 40 values, calls a function, and then adds them
-up. The function has BYTES of shared memory, or is not in the file."""
+"""calls.py REGISTERS [BYTES|extern]: prints PTX of a kernel that loads 40 values, calls a function, and then adds the
+values up. The function has BYTES of shared memory, or is not in the file."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""loop.py: prints LLVM IR of a kernel of 128 threads. The kernel loads 30 values, executes a loop that reads 10 of
-them, and then reads the other 20, the last one first, and the 10 again."""
+"""loop.py: prints LLVM IR of a kernel of 128 threads. The kernel loads 30 values and executes a loop that reads 10 of
+them. It then reads the other 20 values, the last one first, and the 10 values again."""
 
 VALUES = 30
 print('target triple = "nvptx64-nvidia-cuda"')

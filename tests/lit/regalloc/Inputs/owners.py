@@ -1,9 +1,9 @@
-"""owners.py PTX SHAPE: checks the owner of each byte of the array of slots, in blocks of one, two and three
+"""owners.py PTX SHAPE: checks which thread owns each byte of the array of slots, in blocks of one, two and three
 dimensions.
 
 Evaluates the assembly that computes a thread's addresses for every thread of several blocks, partial warps
 included. No byte that one thread stores or loads may belong to another thread or lie outside of the array. SHAPE is
-that of every block, as 8,4,4, or the most threads of a block of any shape.
+the shape of every block, for example 8,4,4, or the most threads of a block of any shape.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""parts.py: prints LLVM IR of a kernel of 64 threads with two loops. The first computes a sum. The second reads 20
-values in each iteration, but not the sum. The sum and 3 more values are read after both."""
+"""parts.py: prints LLVM IR of a kernel of 64 threads with two loops. The first loop computes a sum. The second loop
+reads 20 values in each iteration, but not the sum. The sum and 3 more values are read after both loops."""
 
 VALUES, LATER = 20, 3
 print('target triple = "nvptx64-nvidia-cuda"')

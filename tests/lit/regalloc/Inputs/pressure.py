@@ -1,8 +1,9 @@
 """pressure.py [--i16|--i64] [--device] [--derived] ATTRIBUTE [LINE]: prints LLVM IR of a kernel that loads 40 values
 and then adds them up, the last one first.
 
-ATTRIBUTE is the kernel's, as name=value. LINE is inserted before the loads. `@dynamic` is shared memory whose size
-the launch sets. With --device it is a device function. With --derived all values are sums of one loaded value.
+ATTRIBUTE is an attribute of the kernel, as name=value. LINE is inserted before the loads. `@dynamic` is shared
+memory whose size the launch sets. With --device, a device function is printed instead of a kernel. With --derived,
+all values are sums of one loaded value.
 """
 
 import sys

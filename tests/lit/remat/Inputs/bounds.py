@@ -1,5 +1,5 @@
-"""Prints a kernel that loads the given number of values, each under its own bound, and stores them under the same
-bounds after a barrier."""
+"""Prints a kernel that loads the given number of values, each under its own bound, and stores the values under the
+same bounds after a barrier."""
 
 import sys
 

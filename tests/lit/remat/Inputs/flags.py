@@ -1,6 +1,7 @@
-"""Prints a kernel with the given number of predicates, which assembly sets before a barrier and on which stores after
-it depend. With "several" a branch around each sets it to false. With "together" one branch around all sets all to
-false. A number after that loads as many words before all and stores them after it."""
+"""Prints a kernel with the given number of predicates. Assembly sets the predicates before a barrier, and stores after
+the barrier depend on them. With "several", a branch around each predicate sets it to false. With "together", one
+branch around all predicates sets all of them to false. A further number N loads N words before all this and stores
+them after it."""
 
 import sys
 

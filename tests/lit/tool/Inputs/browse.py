@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens a page in headless Chromium and prints measurements of the result: browse.py CHROMIUM PAGE WIDTH
 
-The page itself has no script; a copy with one measures it.
+The page itself has no script; a copy of the page has a script that measures it.
 """
 
 import html
@@ -43,7 +43,7 @@ def main():
     chromium, page, width = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "page.html"
-        # Before the page's own policy, which would block the script.
+        # The script is inserted before the page's own security policy, which would block it.
         text = Path(page).read_text(encoding="utf8").replace("<head>", "<head>" + MEASURE, 1)
         copy.write_text(text, encoding="utf8")
         command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]

@@ -1,4 +1,4 @@
-"""Gives random bytes to every command, bare and inside of each language, and checks its messages.
+"""Passes random bytes to every command, alone and inside a text of each language, and checks the messages.
 
 bytes.py FOLDER NVPTX-RA
 """
@@ -22,7 +22,7 @@ COMMANDS = {
 }
 ESCAPES = [b"\x1b[31m", b"\x1b]0;title\x07", b"\x9b2J", b"\xc2\x9b2J", b"\r", b"\x08\x08", b"\x7f", b"\xff\xfe"]
 ESCAPES += [b"\xe2\x80\xae"]  # what follows reads from right to left
-# Each frame has a place for the bytes, whose error messages quote them.
+# Texts with a place for the bytes. The error messages for these texts quote the bytes.
 FRAMES = [
     b"%s",
     b"define %s\n",
@@ -73,5 +73,5 @@ for command, arguments, content, is_piped in runs():
 for case in wrong:
     print(case)
 print(f"{count} runs, {quoted} quote something that is escaped, {len(wrong)} wrong")
-# Without any quotation the test would check nothing.
+# If no message quoted any bytes, the test would check nothing.
 sys.exit(1 if wrong or quoted < 10 else 0)

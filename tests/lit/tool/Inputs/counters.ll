@@ -1,4 +1,5 @@
-; A loop over five arrays: with loop strength reduction five addresses are incremented, without it one counter.
+; A loop over five arrays. With loop strength reduction, the loop increments five addresses. Without it, the loop
+; increments one counter.
 target triple = "nvptx64-nvidia-cuda"
 
 define ptx_kernel void @sum(ptr addrspace(1) %a, ptr addrspace(1) %b, ptr addrspace(1) %c, ptr addrspace(1) %d,

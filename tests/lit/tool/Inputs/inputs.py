@@ -1,4 +1,4 @@
-"""Gives every kind of input to every command, as a file with an odd name and on standard input.
+"""Passes every kind of input to every command, as a file with a wrong extension and on standard input.
 
 inputs.py NVPTX-RA FOLDER ASSEMBLY: FOLDER has the files that LLVM and the tool created.
 """
@@ -62,12 +62,12 @@ COMMANDS = {
 }
 # Kinds that the command accepts but that are not complete inputs here.
 TAKEN = {"tune": IR | {"ptx"}, "replay": {"functions"}, "stats": {"json"}}
-# A file of these kinds is measured, which needs NVIDIA's programs; a stream is not examined.
+# `report` measures a file of these kinds, which needs NVIDIA's programs. It does not look into standard input.
 MEASURED = {"cubin", "object", "fatbin"}
 
 failures = []
 for kind, (content, name) in KINDS.items():
-    # The extension is that of another kind.
+    # The extension belongs to another kind.
     path = FOLDER / f"{kind}.{'ptx' if kind == 'assembly' else 'll'}"
     path.write_bytes(content)
     for command, (arguments, reads, says) in COMMANDS.items():

@@ -1,9 +1,9 @@
 """never_worse.py JSON RUNS [better] [worse]: checks that a search's results for each kernel are consistent.
 
 The choice is one of the variants that were tried, or LLVM's own code. It is no worse than LLVM's own code in
-spilled bytes, their dynamic cost, warps and instructions. No other variant with this property is better. With
-`better`, a kernel must have become better than LLVM's own code, and with `worse` a variant must have been worse:
-otherwise there was nothing to choose.
+spilled bytes, their dynamic cost, warps and instructions. Among the variants with this property, it is the best.
+With `better`, a kernel must have become better than LLVM's own code. With `worse`, a variant must have been worse,
+so that the search had a choice.
 """
 
 import json
@@ -15,7 +15,7 @@ def spilled(figures):
 
 
 def spill_cost(figures):
-    """A byte of shared memory costs 0.6 of one of local memory."""
+    """A byte in shared memory costs 0.6 of a byte in local memory."""
     return figures["weighted_spill_bytes"] + int(0.6 * figures["weighted_shared_spill_bytes"])
 
 
@@ -45,7 +45,7 @@ for kernel in kernels:
     assert tried.get(kernel["choice"], stock if kernel["choice"] == "stock" else None) == tuned, (name, kernel["choice"])
     assert is_no_worse(tuned, stock), (name, stock, tuned)
     for choice, figures in tried.items():
-        # A variant that is barred because it is predicted to be slower does not win.
+        # A variant does not win if the search barred it, for example because it is predicted to be slower.
         is_rival = figures is not None and is_no_worse(figures, stock) and choice not in barred
         assert not is_rival or rank(tuned) <= rank(figures), (name, choice, figures, tuned)
     assert tuned["sass_instructions"] > 0 and tuned["warps"] > 0, (name, tuned)

@@ -39,7 +39,7 @@ def phis(size):
     for i in range(size):
         yield f"  %s{i} = {LOAD}"
     yield "  br label %loop\nloop:\n  %i = phi i32 [ 0, %entry ], [ %j, %loop ]"
-    # LLVM follows a circle of integers by recursion, and runs out of stack.
+    # The values are floats, because LLVM would follow a cycle of integers by recursion and run out of stack.
     for i in range(size):
         yield f"  %v{i} = phi float [ %s{i}, %entry ], [ %v{(i + 1) % size}, %loop ]"
     yield "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n  br i1 %c, label %loop, label %done\ndone:"
@@ -101,7 +101,7 @@ def accumulators(size):
 
 
 def copies(size):
-    """Each copy is of the previous instruction's result; every other one is read again much later."""
+    """Each copy reads the previous instruction's result. Every other copy is read again much later."""
     yield "---\nname: k\ntracksRegLiveness: true\nisSSA: false\nnoPhis: true\nregisters:"
     count = size // 2
     for i in range(2 * count):
