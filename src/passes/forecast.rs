@@ -87,7 +87,7 @@ impl ModuleOutput {
         let KernelRegisterLimit::Most(registers) = wanted else { return Ok(()) };
         let limited = forecast_module(functions, &Case { max_registers: Some(registers), ..case })?;
         for ((_, forecast), limited) in self.forecasts.iter_mut().zip(limited) {
-            if let Some(limit) = forecast.limit(budget) {
+            if let Some(limit) = forecast.limit(wanted) {
                 *forecast = Forecast { limited_to: Some(limit), ..limited };
             }
         }
