@@ -2,7 +2,7 @@
 //!
 //! Inlining and unrolling decide whether arrays on the stack become registers. A kernel's choice of both takes effect
 //! before LLVM's optimisations. It becomes attributes of calls, which LLVM's inliner reads, and an attribute of
-//! functions, because of which loops are decided later ([`unroll`](super::unroll)). A choice applies to all functions
+//! functions, which the later decisions about loops read ([`unroll`](super::unroll)). A choice applies to all functions
 //! that a kernel calls. A function that kernels with other choices also call is copied. If more calls are inlined, the
 //! functions lose the type metadata of their accesses ([`Mark::ForgetTypes`]).
 

@@ -44,7 +44,7 @@ use crate::spill::spiller::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
 
-/// Context of a pass, beside the function itself.
+/// Context of a pass, in addition to the function itself.
 #[derive(Clone, Debug)]
 pub struct RunContext {
     /// The options.

@@ -1,4 +1,4 @@
-//! Neighbouring values: values with adjacent slots, several of which one instruction accesses.
+//! Neighbouring values: values with adjacent slots. One instruction can access several of these slots.
 //!
 //! Two stores of a block may become one at the place of the later store, and two loads may become one at the place of
 //! the earlier load. No high-pressure point and only few instructions may lie between the two. Slots of values that

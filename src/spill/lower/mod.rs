@@ -96,7 +96,7 @@ struct Lowering<'a> {
     places: Places,
     constants: BTreeMap<Inst, bool>,
     num_regs: u32,
-    /// Edits that create the registers that lowering needs in addition.
+    /// Edits that create the additional registers of the lowered instructions.
     created: Vec<Edit>,
     addresses: BTreeMap<AddressOf, VReg>,
     /// The registers whose bits hold predicates.
