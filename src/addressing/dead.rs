@@ -3,9 +3,9 @@
 use crate::function::{Edit, EditList, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 
-/// Deletes the pure instructions whose results only the changed accesses read, and the instructions whose results only
-/// these read. Returns their number. `moves` are the bases of accesses before and after. A register with a debug value
-/// stays. O(operands).
+/// Deletes pure instructions whose results were read only by the changed accesses, directly or through other deleted
+/// instructions. Returns the number of deleted instructions. `moves` has the old and the new base of each changed
+/// access. A register with a debug value stays. O(operands).
 pub(super) fn remove(
     function: &Function,
     definitions: &IndexVec<VReg, Option<Inst>>,

@@ -1,18 +1,18 @@
 //! Shared addresses that differ by a constant share one register.
 //!
-//! LLVM addresses shared memory by 64 bits. It first widens a 32-bit index. A constant that is added before the
+//! LLVM addresses shared memory by 64 bits, and widens 32-bit indices for it. A constant that is added before the
 //! widening cannot be moved out of the index, because the sum might overflow: `tile[i + 32]` and `tile[i]` get separate
 //! registers. Loop-invariant code motion then hoists all of these sums out of the loop, and an unrolled tile occupies a
-//! hundred registers. NVIDIA's compiler addresses by 32 bits and has one register and a hundred offsets, which cost
+//! hundred registers. NVIDIA's compiler addresses by 32 bits. It uses one register and a hundred offsets, which cost
 //! nothing.
 //!
-//! The shared base belongs to an access that has executed before, so it is a valid address. The other accesses are less
-//! than the window of shared memory away from it. So the sums are equal in 64 bits, too, as required for the generic
-//! addresses that `ldmatrix` may have.
+//! The shared base belongs to an access that has already executed, so the base is a valid address. The other accesses
+//! are less than the window of shared memory away from the base. Their addresses are therefore equal in 64 bits, too,
+//! as required for the generic addresses that `ldmatrix` may have.
 //!
 //! An access uses the register of an access that precedes it on all paths, if both addresses are the same sum up to a
-//! constant ([`shared_address`]). The constant goes into the offset. Definitions without remaining readers are removed.
-//! The idea is that of LLVM's `separate-const-offset-from-gep`, which stops at the widening.
+//! constant ([`shared_address`]). The constant becomes part of the offset. Definitions without remaining readers are
+//! removed. LLVM's `separate-const-offset-from-gep` has the same idea, but stops at the widening.
 //!
 //! * [`mod@dead`]: removes definitions without remaining readers.
 
@@ -27,25 +27,25 @@ use crate::function::assembly::{assembly_text, shared_access};
 use crate::function::shared_address::{self, Access, Sum, Sums};
 use crate::function::{Block, Edit, EditList, Function, Inst, VReg};
 
-/// The largest offset of an access to shared memory in machine code: it has 24 bits and a sign.
+/// The largest offset of an access to shared memory in machine code, which has 24 bits including the sign.
 const LARGEST_OFFSET: i64 = (1 << 23) - 1;
 
-/// Result of sharing.
+/// Result of sharing base registers.
 #[derive(Debug)]
 pub struct Outcome {
     /// The edits.
     pub edits: EditList,
-    /// Number of accesses that read another register.
+    /// Number of accesses that use another register than before.
     pub accesses: usize,
     /// Number of removed instructions.
     pub removed: usize,
 }
 
-/// An address that later accesses may use.
+/// An access whose register later accesses may use.
 struct Base {
     block: Block,
     reg: VReg,
-    /// The constant in the register beside the sum that identifies it.
+    /// The constant part of the address in `reg`; `known` has the other parts as its key.
     number: u32,
 }
 
@@ -75,7 +75,8 @@ pub fn share_bases(function: &Function) -> Outcome {
                         moves.push((access.base, base.reg));
                     }
                 }
-                // In this order, a block that does not dominate this block dominates no later block.
+                // The blocks come in the preorder of the dominator tree: a block that does not dominate this block
+                // dominates no later block.
                 _ => _ = known.insert(rest, Base { block, reg: access.base, number }),
             }
         }
@@ -86,9 +87,10 @@ pub fn share_bases(function: &Function) -> Outcome {
     outcome
 }
 
-/// Returns the offset of an access from another base, if it fits. `number` is the constant of its own base.
+/// Returns the offset of an access from another base, if the offset fits. `number` is the constant part of the access's
+/// own base.
 fn offset_from(function: &Function, access: Access, base: &Base, number: u32) -> Option<i64> {
-    // Modulo 2³²: only the signed difference can be an offset.
+    // Addresses are computed modulo 2³², so only the signed difference can be an offset.
     let offset = i64::from(number.wrapping_sub(base.number).wrapping_add(access.offset as u32) as i32);
     let is_other = base.reg != access.base && function.class(base.reg) == function.class(access.base);
     (is_other && offset.abs() <= LARGEST_OFFSET).then_some(offset)

@@ -7,7 +7,7 @@ use crate::function::{Edit, Function};
 use crate::passes::{PtxRun, pipeline, run_on_ptx};
 use crate::ptx::Module;
 
-/// Returns the accesses to shared memory after the pass ran on a kernel, each by its address.
+/// Runs the pass on a kernel and returns the address of each access to shared memory.
 fn addresses(body: &str) -> Vec<String> {
     let text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u32 k_param_0\n)\n{{\n\
@@ -24,10 +24,10 @@ fn addresses(body: &str) -> Vec<String> {
     accesses.map(|line| line[line.find('[').unwrap_or(0)..=line.find(']').unwrap_or(0)].to_owned()).collect()
 }
 
-/// An unknown index in %r1, and the tile in %rd1.
+/// Loads an unknown index into %r1, and the address of the tile into %rd1.
 const INDEX: &str = "\tld.param.b32 %r1, [k_param_0];\n\tmov.b64 %rd1, tile;\n";
 
-/// A constant that is added before the widening is moved out of the index, in any notation.
+/// A constant that is added before the widening is moved out of the index, whatever instructions compute the sum.
 #[test]
 fn numbers_leave_widened_indices() {
     let body = format!(
@@ -40,8 +40,8 @@ fn numbers_leave_widened_indices() {
     assert_eq!(addresses(&body), ["[%rd3]", "[%rd3+136]", "[%rd3+-24960]", "[%rd3]"]);
 }
 
-/// If no bit can be set in both operands, `or` is a sum. A constant is moved out of a right shift, too, if the shift
-/// divides it.
+/// If no bit can be set in both operands, `or` is a sum. A constant is also moved out of a right shift if the constant
+/// is a multiple of the shift's divisor.
 #[test]
 fn known_bits_make_sums() {
     let body = "\tmov.u32 %r1, %tid.x;\n\tmov.b64 %rd1, tile;\n\tand.b32 %r2, %r1, 31;\n\tmov.u32 %r3, %tid.y;\n\
@@ -53,8 +53,9 @@ fn known_bits_make_sums() {
     assert_eq!(addresses(body), ["[%rd3]", "[%rd3+512]", "[%rd6]", "[%rd6+64]"]);
 }
 
-/// If a bit may be set in both operands, `or` is no sum. An arithmetic shift differs from a logical one unless the sign
-/// bit is 0. A constant stays inside a shift if the sum may overflow, or if the shift does not divide the constant.
+/// If a bit may be set in both operands, `or` is not a sum. An arithmetic shift equals a logical shift only if the sign
+/// bit is 0. A constant stays inside a shift if the sum may overflow, or if the constant is not a multiple of the
+/// shift's divisor.
 #[test]
 fn what_may_be_otherwise_stays() {
     let body = format!(
@@ -68,7 +69,7 @@ fn what_may_be_otherwise_stays() {
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd4]", "[%rd5]", "[%rd6]", "[%rd7]", "[%rd8]"]);
 }
 
-/// A base must be computed on every path, from the present values of the index.
+/// A base must be computed on every path, from the current value of the index.
 #[test]
 fn a_base_is_computed_on_every_path() {
     let other = "\tadd.s32 %r2, %r1, 1;\n\tmul.wide.u32 %rd4, %r2, 4;\n\tst.shared.b32 [%rd4], %r1;\n";
@@ -84,7 +85,7 @@ fn a_base_is_computed_on_every_path() {
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd4]"], "the index has changed between the two");
 }
 
-/// Other memory is addressed by 64 bits, and an offset has 24 bits.
+/// Accesses to other memory keep their 64-bit addresses. So do accesses whose offset would not fit into 24 bits.
 #[test]
 fn global_memory_and_far_offsets_stay() {
     let body = format!(
@@ -95,8 +96,8 @@ fn global_memory_and_far_offsets_stay() {
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd2]", "[%rd4]"]);
 }
 
-/// A generic address has the same distance from the window of shared memory as the address in it has from the start. A
-/// constant is moved out of it, too.
+/// The generic address of a variable has the same distance from the window of shared memory as its shared address has
+/// from 0, so a constant is moved out of it, too.
 #[test]
 fn generic_addresses_of_shared_memory() {
     let body = format!(
@@ -108,8 +109,8 @@ fn generic_addresses_of_shared_memory() {
     assert_eq!(addresses(&body), ["[%rd5]", "[%rd5+16]", "[%rd9]", "[%rd9+-18960]"]);
 }
 
-/// A warp that loads matrices from a tile by generic addresses gets the same matrices in the emulator; with addresses
-/// four bytes further, it would not.
+/// After the pass, a warp loads the same matrices from a tile by generic addresses in the emulator. With a wrong
+/// offset, the matrices differ.
 #[test]
 fn matrices_are_loaded_from_where_they_were() {
     let text = ".version 8.0\n\
@@ -149,8 +150,8 @@ fn matrices_are_loaded_from_where_they_were() {
     );
 }
 
-/// Returns the edits for LLVM's machine code that loads a matrix at %0 by inline assembly, and by a second inline
-/// assembly at %1, which is 512 bytes further.
+/// Returns the edits for LLVM's machine code with two pieces of inline assembly: the first loads a matrix at %0, and
+/// `second` has the address %1, which is 512 bytes further.
 fn assembly(second: &str) -> Vec<Edit> {
     let text = format!(
         "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode ADD64ri\nopcode LD_i64\nregs %0 B64 B64 B32 B32\n\
@@ -164,8 +165,8 @@ fn assembly(second: &str) -> Vec<Edit> {
     edits.edits().to_vec()
 }
 
-/// The constant goes into inline assembly, and the computation of the address is removed. Inline assembly with other
-/// accesses than to shared memory keeps its register.
+/// The constant is added to the offset in the inline assembly, and the computation of the address is removed. Inline
+/// assembly that does not only access shared memory keeps its register.
 #[test]
 fn inline_assembly_has_its_offset_in_its_text() {
     let wanted = "function \"k\"\nset-register i3 operand 5 %0\n\
@@ -178,7 +179,7 @@ fn inline_assembly_has_its_offset_in_its_text() {
     assert!(assembly("mov.b64 $0, $1; ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1];").is_empty());
 }
 
-/// In PTX, a scope stays unchanged, but the code beside it changes.
+/// A scope in PTX stays unchanged, but the code around the scope changes.
 #[test]
 fn scopes_of_ptx_stay() {
     let body = format!(

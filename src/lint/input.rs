@@ -15,7 +15,7 @@ pub struct RegisterHolder {
     pub place: Place,
     /// Number of registers.
     pub held: u32,
-    /// How often it occurs in one block, if that is often; 0 if only machine code is known.
+    /// How often the line occurs in one block; 0 if that is rare, or if only machine code is known.
     pub times: u32,
 }
 
@@ -56,7 +56,7 @@ impl Callee {
 pub struct LintInput<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The GPU architecture.
+    /// The GPU's architecture.
     pub architecture: &'static Architecture,
     /// Its first line.
     pub begin: Place,
@@ -72,7 +72,8 @@ pub struct LintInput<'a> {
     pub spill_bytes: u32,
     /// The line with the most expensive spills.
     pub spills: Place,
-    /// The lines that move spilled values, with their bytes, if machine code is known; the most frequent first.
+    /// The lines that store or reload spilled values, with their bytes, if machine code is known; the lines with the
+    /// most bytes first.
     pub spill_lines: Vec<(Place, u32)>,
     /// The line at which the most registers are live.
     pub peak: Place,
@@ -80,31 +81,31 @@ pub struct LintInput<'a> {
     pub holders: Vec<RegisterHolder>,
     /// Bytes of the stack.
     pub stack_bytes: u64,
-    /// The variable that stays in memory, with the cause, if its code is available.
+    /// A variable that stays in memory, with the cause, if the code of its function is available.
     pub in_memory: Option<&'a UnpromotedVariable>,
     /// A line that accesses local memory at a computed address.
     pub computed: Option<Place>,
-    /// Calls that follow the calling convention.
+    /// Calls for which ptxas follows the calling convention.
     pub calls: Vec<(Callee, Place)>,
     /// Its bounds that ptxas ignores.
     pub ignored: &'a [Ignored],
     /// The loops that ptxas unrolls wrongly for some numbers: the line, the fault, and whether such numbers are likely.
     pub wrong_loops: Vec<(Place, Fault, bool)>,
-    /// Whether `setmaxnreg` has no effect in it.
+    /// Whether its `setmaxnreg` has no effect.
     pub ignores_repartition: bool,
     /// A `setmaxnreg.inc` that waits for ever, and its line.
     pub register_shortage: Option<(RegisterShortage, Place)>,
 }
 
-/// Number of lines with registers of a peak that are reported.
+/// Number of reported lines with registers that are live at the peak.
 pub const HOLDERS: usize = 3;
 
 impl<'a> LintInput<'a> {
-    /// Returns the facts from a kernel's forecast. `source` returns the sources of the module's functions by name, and
-    /// `input` replaces the files that are unknown.
+    /// Returns the facts from a kernel's forecast. `source` returns the source facts of a function of the module by its
+    /// name. `input` replaces unknown file names.
     ///
     /// # Errors
-    /// The bounds of the kernel contradict each other, so that there is no forecast either.
+    /// The bounds of the kernel contradict each other, which also prevents a forecast.
     pub fn of_forecast<'s>(
         forecast: &'a Forecast,
         architecture: &'static Architecture,

@@ -15,7 +15,7 @@ pub mod source;
 /// The lints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lint {
-    /// The kernel has no launch bounds, on which ptxas's choice depends.
+    /// The kernel has no launch bounds, though ptxas's choice depends on them.
     NoLaunchBounds,
     /// ptxas ignores bounds.
     IgnoredBounds,
@@ -27,11 +27,11 @@ pub enum Lint {
     OccupancyStep,
     /// Variables stay in local memory.
     LocalArray,
-    /// A function gets the address of such a variable.
+    /// A called function gets the address of a variable and so keeps the variable in local memory.
     NotInlined,
-    /// A line occurs in one block too often.
+    /// A line occurs many times in one block of a kernel that spills.
     UnrolledTooFar,
-    /// Calls follow the calling convention.
+    /// ptxas follows the calling convention at a call.
     AbiCall,
     /// `setmaxnreg` has no effect.
     IgnoredSetmaxnreg,
@@ -97,7 +97,7 @@ impl Lint {
         }
     }
 
-    /// Whether hardly any kernel suffers from its findings, so that they are reported only on request.
+    /// Whether the lint is reported only on request, because its findings affect hardly any kernel.
     pub fn is_silent(self) -> bool {
         self == Self::ExtremeLoop
     }

@@ -11,7 +11,7 @@ pub enum Language {
     Cpp,
     /// Python: Triton, or Numba.
     Python,
-    /// Any other, or unknown: without debug information, the file is the compiler's output.
+    /// Another language, or an unknown one: without debug information, the file is the compiler's output.
     Unknown,
 }
 
@@ -19,7 +19,7 @@ pub enum Language {
 const CPP: [&str; 13] = ["c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "inc", "inl", "ipp"];
 
 impl Language {
-    /// Returns the language of a place.
+    /// Returns the language of a source line.
     pub fn of(place: &Place) -> Self {
         match place.file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()) {
             Some(ending) if CPP.contains(&&*ending) => Self::Cpp,
@@ -28,7 +28,7 @@ impl Language {
         }
     }
 
-    /// Returns the text for this language; for an unknown one all texts, each with its language.
+    /// Returns the text for this language; for an unknown language, all texts, each with its language.
     fn say(self, cpp: &str, python: &str, ptx: &str) -> String {
         match self {
             Self::Cpp => cpp.to_owned(),
@@ -201,7 +201,7 @@ mod tests {
         Place { file: file.into(), line: 1 }
     }
 
-    /// The name of a file determines its language; a compiler's output has none.
+    /// The name of a source file determines its language. A compiler's output has no language.
     #[test]
     fn languages() {
         let of = |file: &str| Language::of(&place(file));
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(["k.ptx", "k.ll", "k", "py", "k.rs"].map(of), [Language::Unknown; 5]);
     }
 
-    /// A remedy for Python has no terms of C++, and a remedy for C++ no terms of Python. For an unknown language, a
-    /// term of either has its language beside it.
+    /// A remedy for Python contains no terms of C++, and a remedy for C++ contains no terms of Python. For an unknown
+    /// language, each term comes with the name of its language.
     #[test]
     fn words_of_a_language() {
         let callees = [

@@ -1,4 +1,4 @@
-//! The rules: what they find in a kernel, the cost, and the change.
+//! The rules. Each rule reports a finding in a kernel: the cost, its reason, and the remedy.
 
 use super::input::{Callee, HOLDERS, LintInput};
 use super::remedy::{self, Language};
@@ -8,8 +8,8 @@ use crate::forecast::PromotionObstacle;
 use crate::loops::Fault;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
-/// A kernel that takes at most this many registers more than the next occupancy step allows is close to it. Registers
-/// are allocated to a thread in multiples of this number.
+/// A kernel that takes at most this many registers more than the next occupancy step allows is close to that step.
+/// Registers are allocated to a thread in multiples of this number.
 const CLOSE: u32 = 8;
 
 /// Returns the findings of the rules in a kernel.
@@ -38,8 +38,8 @@ fn verb(input: &LintInput<'_>, measured: &'static str, forecast: &'static str) -
     if input.is_measured { measured } else { forecast }
 }
 
-/// Blocks of the largest size get fewer registers than the kernel takes, and ptxas does not know that there are no such
-/// blocks.
+/// Reports a kernel without launch bounds that takes more registers than the largest block may have. ptxas does not
+/// know the size of its blocks.
 fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
     let most = input.architecture.max_registers_for_block(MAX_THREADS_PER_BLOCK)?;
@@ -73,7 +73,7 @@ fn ignored_bounds(input: &LintInput<'_>) -> Vec<Finding> {
     input.ignored.iter().map(found).collect()
 }
 
-/// The kernel spills.
+/// Reports a kernel that spills.
 fn spills(input: &LintInput<'_>) -> Option<Finding> {
     if input.spill_bytes == 0 {
         return None;
@@ -88,7 +88,7 @@ fn spills(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::Spills, input, &input.spills, reason, remedy))
 }
 
-/// The kernel spills at its limit, and a higher limit would not reduce the number of resident warps.
+/// Reports a kernel that spills at its register limit, if a higher limit would not reduce the number of resident warps.
 fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     let limit = input.limit.filter(|_| input.spill_bytes > 0)?;
     let at_limit = input.launch.with_registers(limit);
@@ -107,7 +107,8 @@ fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::NeedlessSpills, input, &input.spills, reason, remedy))
 }
 
-/// A few registers reduce occupancy. A kernel that spills would need more than a few fewer.
+/// Reports a kernel in which a few registers reduce occupancy. A kernel that spills is not reported, because it lacks
+/// more than a few registers.
 fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
     let step = input.architecture.next_step(&input.launch)?;
@@ -135,7 +136,7 @@ fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::OccupancyStep, input, &input.peak, reason, remedy))
 }
 
-/// Variables that stay in local memory.
+/// Reports variables that stay in local memory.
 fn local_array(input: &LintInput<'_>) -> Option<Finding> {
     if input.stack_bytes == 0 {
         return None;
@@ -157,7 +158,7 @@ fn local_array(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::LocalArray, input, place, reason, remedy))
 }
 
-/// The kernel spills where many instances of a line's values are live.
+/// Reports a line of an unrolled loop if the kernel spills where many copies of the line's values are live.
 fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
     let holder = input.holders.iter().find(|holder| holder.times >= UNROLLED && holder.held >= UNROLLED)?;
     if input.spill_bytes == 0 {
@@ -173,7 +174,7 @@ fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::UnrolledTooFar, input, &holder.place, reason, remedy))
 }
 
-/// Calls that follow the calling convention, each function once.
+/// Reports calls for which ptxas follows the calling convention, once for each callee.
 fn abi_calls(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
     let mut called: Vec<&Callee> = Vec::new();
     let mut found = Vec::new();
@@ -208,7 +209,8 @@ fn ignored_setmaxnreg(input: &LintInput<'_>) -> Option<Finding> {
     input.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, input, &input.begin, reason, remedy))
 }
 
-/// A register increase that waits for ever, because the other warpgroups of the block never release enough registers.
+/// Reports a register increase that waits for ever because the other warpgroups of the block never release enough
+/// registers.
 fn register_budget(input: &LintInput<'_>) -> Option<Finding> {
     let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = input.register_shortage.as_ref()?;
     let reason = format!(
@@ -219,7 +221,7 @@ fn register_budget(input: &LintInput<'_>) -> Option<Finding> {
     Some(finding(Lint::RegisterBudget, input, place, reason, format!("request {most} at most, or {entry}")))
 }
 
-/// Loops that ptxas unrolls wrongly for some numbers, each line once.
+/// Reports loops that ptxas unrolls wrongly for some numbers, once for each line.
 fn wrong_loops(input: &LintInput<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (place, fault, is_likely) in &input.wrong_loops {
@@ -289,7 +291,7 @@ mod tests {
         assert_eq!(found(&clean()), []);
     }
 
-    /// Bounds matter only for a kernel that takes more registers than the largest block may have.
+    /// Missing bounds are reported only for a kernel that takes more registers than the largest block may have.
     #[test]
     fn launch_bounds() {
         let free = |registers| LintInput { has_bounds: false, launch: Launch::new(registers), ..clean() };
@@ -303,7 +305,7 @@ mod tests {
         assert_eq!(found(&LintInput { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
     }
 
-    /// Spills are found by the line that moves them, and the lines that move most are reported.
+    /// Spills are reported at the line with the most expensive spills, with the lines that move the most bytes.
     #[test]
     fn lines_of_spills() {
         let line = |line, bytes| (Place { file: "k.cu".into(), line }, bytes);
@@ -316,8 +318,8 @@ mod tests {
         assert_eq!(found(&LintInput { spill_bytes: 0, ..spilling }), []);
     }
 
-    /// A limit is needless if as many warps are resident with more registers: 33 to 40 are one step for blocks of 256
-    /// threads.
+    /// A limit is needless if an SM holds as many warps with more registers: 33 to 40 registers are one step for blocks
+    /// of 256 threads.
     #[test]
     fn spills_for_nothing() {
         let spilling = |limit| {
@@ -330,7 +332,7 @@ mod tests {
         assert!(!found(&dry).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
     }
 
-    /// One granule beyond a step is close to it; more is not.
+    /// A kernel that takes at most eight registers more than a step allows is close to that step.
     #[test]
     fn close_to_a_step() {
         let with = |registers| LintInput { launch: Launch::new(registers).with_threads(256), ..clean() };
@@ -345,8 +347,8 @@ mod tests {
         assert_eq!(found(&LintInput { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
     }
 
-    /// The reason for which a variable stays in memory is reported if the code is available; otherwise a computed
-    /// address is reported.
+    /// If the code is available, the finding has the reason for which a variable stays in memory. Otherwise, it has the
+    /// line of a computed address.
     #[test]
     fn local_memory() {
         let why = PromotionObstacle::Indexed(4);
@@ -360,7 +362,7 @@ mod tests {
         assert_eq!(found(&LintInput { stack_bytes: 64, ..clean() }), []);
     }
 
-    /// A variable whose address is passed to a function is reported for that function.
+    /// If the address of a variable is passed to a function, the lint for functions that are not inlined reports it.
     #[test]
     fn passed_on() {
         let why = PromotionObstacle::PassedOn(Some("f".into()));
@@ -371,7 +373,7 @@ mod tests {
         assert!(findings(&input, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));
     }
 
-    /// A line that occurs in a block many times, and so occupies many registers, is reported if the kernel spills.
+    /// A line is reported if it occurs many times in a block, its values occupy many registers, and the kernel spills.
     #[test]
     fn unrolled() {
         let with = |held, times, spill_bytes| {
@@ -386,7 +388,7 @@ mod tests {
         }
     }
 
-    /// A function is reported once, however often it is called, and each kind of callee has its own remedy.
+    /// A callee is reported once, however often it is called. Each kind of callee has its own remedy.
     #[test]
     fn calls() {
         let place = |line| Place { file: "k.cu".into(), line };
@@ -424,7 +426,7 @@ mod tests {
         assert_eq!(found(&input), [(Lint::RegisterBudget, 40)]);
     }
 
-    /// A loop that is likely to be wrong is reported, and an unlikely one has a lint of its own.
+    /// A loop that is likely to be wrong is reported. An unlikely one is reported by a lint of its own.
     #[test]
     fn loops() {
         let place = |line| Place { file: "k.cu".into(), line };

@@ -1,4 +1,4 @@
-//! Facts that the rules take from the code of a function. They are small, so a compiler keeps them when the code is
+//! Facts that the rules need from the code of a function. They are small, so a compiler can keep them after the code is
 //! gone.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use crate::function::{Function, Inst, LaunchBounds};
 use crate::loops::{Fault, wrong_loops};
 use crate::target::Classification;
 
-/// A line that occurs this often in one block belongs to an unrolled loop.
+/// A line that occurs at least this often in one block belongs to an unrolled loop.
 pub(super) const UNROLLED: u32 = 16;
 
 /// Facts about a function's source.
@@ -15,7 +15,7 @@ pub(super) const UNROLLED: u32 = 16;
 pub struct Source {
     /// Its file, if known.
     pub file: Option<String>,
-    /// The first line of an instruction; 0 if there is none.
+    /// The lowest line of an instruction; 0 if no instruction has a line.
     pub(super) begin: u32,
     /// Launch bounds of a kernel.
     pub(super) bounds: Option<LaunchBounds>,
@@ -42,20 +42,20 @@ impl Source {
         }
     }
 
-    /// Returns the facts without the first line, for a compiler that knows it better: the lines of an inlined function
-    /// may precede it.
+    /// Returns the facts without the first line, for a compiler that knows the first line itself. The lowest line is
+    /// then wrong if an inlined function has lower lines.
     pub fn without_begin(self) -> Self {
         Self { begin: 0, ..self }
     }
 
-    /// Returns how often a line occurs in one block; 0 if that is not often.
+    /// Returns how often a line occurs in one block; 0 if that is less than [`UNROLLED`].
     pub(super) fn times(&self, line: u32) -> u32 {
         self.repeated.get(&line).copied().unwrap_or(0)
     }
 }
 
-/// Counts how often lines occur in one block: the number of a line's instructions that write registers by the same
-/// opcode. A place in the source may have more than one such instruction, but seldom has many.
+/// Counts how often lines occur in one block: a count is the number of a line's instructions that write registers and
+/// have the same opcode. One place in the source may have more than one such instruction, but seldom has many.
 fn repeated(function: &Function) -> BTreeMap<u32, u32> {
     let mut most = BTreeMap::new();
     let mut writes = Vec::new();
@@ -100,8 +100,8 @@ mod tests {
         Function::parse(&(text.clone() + "end\n")).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// A line counts by its most frequent opcode in the block that has most of it; a line that is not often in a block
-    /// does not count.
+    /// The count of a line is the count of its most frequent opcode, in the block with the highest such count. A line
+    /// with a lower count than the limit is not listed.
     #[test]
     fn repeated_lines() {
         let code = function(&[

@@ -1,25 +1,25 @@
 //! Brings loops into the form that ptxas unrolls.
 //!
 //! LLVM ends many loops in two jumps: `@%p bra EXIT; bra.uni HEADER`. In functions with simple control flow, ptxas does
-//! not unroll these loops. It unrolls the same loop by four or more if the loop ends in `@%p bra HEADER` under the
-//! complement of the comparison: [`UnrolledLoops`] lists the forms. This module swaps the two jumps and changes nothing
+//! not unroll these loops. If the same loop ends in `@%p bra HEADER` under the complement of the comparison, ptxas
+//! unrolls it by four or more: [`UnrolledLoops`] lists the forms. This module swaps the two jumps and changes nothing
 //! else. If ptxas unrolls the loop, more loads are in flight, and an iteration executes fewer instructions.
 //!
-//! In PTX, some compilers print `.pragma "nounroll"` before a loop's label, where ptxas ignores it. It is inserted
-//! after the label, where ptxas obeys it, and nothing else of the loop changes. The pragma before the label stays,
-//! because it may belong to another loop.
+//! In PTX, some compilers print `.pragma "nounroll"` before a loop's label, where ptxas ignores it. This module inserts
+//! the pragma after the label, where ptxas obeys it, and changes nothing else of the loop. The pragma before the label
+//! stays, because it may belong to another loop.
 //!
 //! Some loops stay:
 //! * a loop that the source says not to unroll;
-//! * a loop that ptxas would unroll wrongly for some numbers ([`right`]), such as all loops that continue by an order
+//! * a loop that ptxas would unroll wrongly for some numbers ([`right`]), such as each loop that continues by an order
 //!   of signed numbers;
 //! * a loop with a barrier, another instruction that threads execute together, or an asynchronous copy: these loops are
 //!   pipelined by hand;
 //! * a loop whose branch has no comparison of its own;
 //! * a loop with an unknown trip count in which too many words are live, or computed, for four bodies at full
 //!   occupancy;
-//! * all loops of a kernel with a register limit by `.maxnreg` or `.minnctapersm`: ptxas unrolls there, too, and
-//!   spills.
+//! * all loops of a kernel with a register limit by `.maxnreg` or `.minnctapersm`: ptxas would also unroll these loops,
+//!   and spill.
 //!
 //! The last two kinds are changed with [`LoopShape::All`]: a search uses it and measures the result.
 
@@ -41,23 +41,24 @@ use crate::target::Classification;
 use right::is_unrolled_rightly;
 pub use wrong::{Fault, WrongLoop, wrong_loops};
 
-/// If more words are live in a loop, four bodies may take more than 32 registers, the most that a thread may use with
-/// 64 warps. Of 2,625 kernels, one lost warps without this bound: 33 words were live in its loop.
+/// Most words that are live in a loop. Above this bound, four bodies may take more than 32 registers, which is the most
+/// that a thread may use with 64 warps. Without this bound, one of 2,625 kernels lost warps: 33 words were live in its
+/// loop.
 const MOST_WORDS: u32 = 28;
 
-/// The same bound for the sum of the most live words and the words that an iteration computes, because four bodies of
-/// many instructions keep more of their values live at once. Of the corpus's kernels, one lost warps without this
-/// bound: 24 words were live in its loop, and an iteration computed 46. No kernel with 68 or fewer did.
+/// Most live words in a loop, plus the words that an iteration computes: four bodies of many instructions keep more of
+/// their values live at once. Without this bound, one of the corpus's kernels lost warps: 24 words were live in its
+/// loop, and an iteration computed 46. No kernel with a sum of 68 or less lost warps.
 const MOST_WORDS_WITH_COMPUTED: u32 = 68;
 
-/// Result: the changed loops, and the reasons for which other loops stay that ptxas would otherwise unroll.
+/// The changed loops, and the loops that stay though ptxas would unroll them in another form, with the reasons.
 #[derive(Debug)]
 pub struct Outcome {
     /// The edits.
     pub edits: EditList,
     /// The loops that ptxas unrolls after the change, each with its last block.
     pub turned: Vec<(Block, Unrolling)>,
-    /// The headers of loops that the source says not to unroll, and for which ptxas obeys after the change.
+    /// The headers of loops that the source says not to unroll, if ptxas obeys only after the change.
     pub told: Vec<Block>,
     /// The loops that stay, each with its last block.
     pub left: Vec<(Block, Reason)>,
@@ -76,7 +77,7 @@ pub enum Reason {
     Overflow,
     /// It has an instruction that threads execute together, or one that is asynchronous.
     Synchronised,
-    /// No other form of its end is known, or its predicate is read elsewhere.
+    /// No other form of its end is known, or its predicate has other readers.
     Predicate,
 }
 
@@ -94,12 +95,12 @@ impl Reason {
     }
 }
 
-/// Words in mnemonics, LLVM's opcodes and inline assembly that denote asynchronous copies or waits.
+/// Parts of mnemonics, LLVM's opcodes and inline assembly that denote asynchronous copies or waits.
 const ASYNCHRONOUS: [&str; 8] =
     ["cp.async", "cp_async", "mbarrier", "wgmma", "tcgen05", "barrier", "bar.sync", "griddepcontrol"];
 
 /// Swaps the last branches of loops so that ptxas unrolls them. The function must have left SSA form. O(n log n) in
-/// operands and blocks if a block ends in two jumps, else O(blocks).
+/// operands and blocks if a loop ends in two jumps or has a misplaced pragma, else O(blocks).
 pub fn shape_loops((function, classification): (&Function, &Classification), wanted: LoopShape) -> Outcome {
     let mut outcome =
         Outcome { edits: EditList::new(function), turned: Vec::new(), told: Vec::new(), left: Vec::new() };
@@ -181,12 +182,12 @@ struct Shapes<'a> {
     loops: &'a Loops,
     occurrences: &'a Occurrences,
     unrolled: UnrolledLoops<'a>,
-    /// Whether loops stay whose copies may exceed the register limit.
+    /// Whether a loop stays if four of its bodies may exceed the register limit.
     minds_registers: bool,
 }
 
 impl Shapes<'_> {
-    /// Returns the edit that swaps the last branch of a loop.
+    /// Returns the edit that swaps the last branches of a loop.
     fn turn(&self, this: Loop, latch: Block) -> Result<Edit, Reason> {
         let bounds = self.function.kernel().copied().unwrap_or_default();
         if self.minds_registers && (bounds.max_registers.is_some() || bounds.min_blocks.is_some()) {
@@ -196,14 +197,14 @@ impl Shapes<'_> {
             return Err(Reason::Synchronised);
         }
         let jumps = TwoJumps::of(self.function, latch).filter(|jumps| !jumps.is_negated).ok_or(Reason::Predicate)?;
-        // A loop without an integer counter counts by a float.
+        // The loop has no integer counter, so a float decides.
         let counter = self.unrolled.counter(this).ok_or(Reason::Overflow)?;
         if !is_unrolled_rightly(self.function, self.loops, self.occurrences, this, &counter) {
             return Err(Reason::Overflow);
         }
         let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;
-        // ptxas unrolls some loops in two jumps, and does not unroll them under `ne` of signed numbers if the bound is
-        // the first operand. In LLVM's code, the counter is the first operand.
+        // ptxas unrolls some loops in two jumps, but not with `ne` of signed numbers if the bound is its first operand.
+        // In LLVM's code, the edit makes the counter the first operand.
         let first = self.function.operands(counter.comparison).iter().find(|operand| !operand.is_def());
         let is_first = first.and_then(Operand::reg) == Some(counter.counted)
             || text_of_complement(self.function, counter.comparison).is_some();
@@ -213,7 +214,7 @@ impl Shapes<'_> {
         Ok(Edit::TurnBranch { block: latch, comparison: counter.comparison })
     }
 
-    /// Whether a predicate has one definition and one reader.
+    /// Whether a predicate has one definition and is read only by the branch.
     fn is_of_the_branch_alone(&self, predicate: VReg) -> bool {
         let occurrences = self.occurrences.of(predicate);
         let definitions = occurrences.iter().filter(|occurrence| occurrence.is_def()).count();

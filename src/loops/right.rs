@@ -1,10 +1,11 @@
 //! The loops that ptxas unrolls correctly.
 //!
-//! ptxas 12.8, 13.0 and 13.5 leave the loop that is unrolled by four at `bound - 3 * step`, with the sign of the
-//! comparison and without care for overflow. `ne.s32` and `ne.s64` are correct for all numbers, and `lt.u` and `gt.u`
-//! are correct with a step of one. `ne.b32`, which LLVM prints, counts as unsigned at one place and as signed at
-//! another: it is wrong if the counter passes the middle of the number range to a bound less than three steps after it.
-//! So registers are compared by inline assembly. The notebook has the pairs that were run.
+//! ptxas 12.8, 13.0 and 13.5 leave the loop that is unrolled by four at `bound - 3 * step`, computed with the sign of
+//! the comparison, and ignore overflow. `ne.s32` and `ne.s64` are correct for all numbers, and `lt.u` and `gt.u` are
+//! correct with a step of one. `ne.b32`, which LLVM prints, counts as unsigned at one place and as signed at another.
+//! It is therefore wrong if the counter passes the middle of the number range and the bound is less than three steps
+//! after the middle. For this reason, LLVM's code compares registers by inline assembly. The notebook has the numbers
+//! that were tested.
 
 use crate::analysis::{Counter, Loop, Loops, Occurrences};
 use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
@@ -12,14 +13,14 @@ use crate::function::{
     Comparison, Effects, Function, Inst, Operand, RegClass, Role, Sign, VReg, Value, text_of_complement,
 };
 
-/// Most successive copies that are followed.
+/// Most successive copies through which a value is followed.
 const LONGEST_CHAIN: u32 = 4;
 
-/// A register with more definitions counts as unknown, so that a chain of copies takes bounded time.
+/// A register with more definitions counts as unknown, so that following a chain of copies takes bounded time.
 const MOST_DEFINITIONS: usize = 4;
 
-/// A 64-bit counter that starts at a number of at most 62 bits needs 2⁵⁰ iterations, or weeks, to pass the middle of
-/// the number range by steps of this size.
+/// A 64-bit counter that starts at a number of at most 62 bits takes 2⁵⁰ iterations, or weeks, to pass the middle of
+/// the number range by steps of at most this size.
 const LARGEST_STEP: u64 = 1 << 12;
 
 /// Whether the unrolled loop has the same trip count as the loop, whatever its registers hold.
@@ -50,15 +51,16 @@ pub(super) struct Right<'a> {
 }
 
 impl Right<'_> {
-    /// Whether start and bound are known numbers that differ by less than half of the 32-bit range.
+    /// Whether start and bound are known numbers whose distance, plus three steps, is less than half of the 32-bit
+    /// range.
     pub(super) fn is_near(&self) -> bool {
         let Counter { start, bound, step, .. } = *self.counter;
         let distance = start.zip(bound).map(|(start, bound)| start.abs_diff(bound));
         distance.and_then(|distance| distance.checked_add(3 * step.unsigned_abs())).is_some_and(|all| all < 1 << 31)
     }
 
-    /// Whether the complement is `ne.s32` or `ne.s64`. In PTX, we choose the type of the comparison; in LLVM's machine
-    /// code, we do so only if registers are compared.
+    /// Whether the changed comparison is `ne.s32` or `ne.s64`. In PTX, the edit chooses the type of the comparison. In
+    /// LLVM's machine code, it does so only if registers are compared.
     fn is_signed_in_text(&self) -> bool {
         PtxOpcode::of(self.name(self.counter.comparison)).is_some()
             || text_of_complement(self.function, self.counter.comparison).is_some()
@@ -75,7 +77,7 @@ impl Right<'_> {
         if self.function.class(self.counter.counted) == RegClass::B64 { 64 } else { 32 }
     }
 
-    /// Whether the counter cannot reach the middle of the number range shortly before its bound.
+    /// Whether the counter cannot pass the middle of the number range shortly before its bound.
     pub(super) fn never_passes_half(&self) -> bool {
         let Counter { step, .. } = *self.counter;
         let bits = self.bits();
@@ -98,8 +100,8 @@ impl Right<'_> {
         }
     }
 
-    /// Returns the largest value of any definition: coalescing may have merged a bound with the value that a path
-    /// around the loop leaves in its register.
+    /// Returns the largest unsigned value of any definition. A bound may have several definitions, because coalescing
+    /// may merge it with a value that is set on a path around the loop.
     fn most(&self, reg: VReg, bits: u32, chain: u32) -> Option<u64> {
         let occurrences = self.occurrences.of(reg).iter();
         let definitions = occurrences.filter(|occurrence| occurrence.is_def()).map(|occurrence| occurrence.inst);
@@ -111,7 +113,7 @@ impl Right<'_> {
         most
     }
 
-    /// Returns the largest value of a definition.
+    /// Returns the largest unsigned value that a definition may have.
     fn most_of(&self, definition: Inst, bits: u32, chain: u32) -> Option<u64> {
         let operands = self.function.operands(definition);
         if let Some((_, from)) = self.function.as_copy(definition) {
@@ -130,7 +132,8 @@ impl Right<'_> {
         }
     }
 
-    /// Whether the loop accesses memory at its counter: no address comes near the middle of the number range.
+    /// Whether the loop accesses memory at its counter. The counter is then an address, and no address is near the
+    /// middle of the number range.
     fn is_address(&self) -> bool {
         let is_base = |inst: Inst| {
             let accesses = Effects::READ | Effects::WRITE | Effects::MAY_FAULT;

@@ -5,7 +5,7 @@ use crate::config::LoopShape;
 use crate::function::{Block, Edit, Function, Inst};
 use crate::target::Classification;
 
-/// Returns a kernel with `bounds` and a loop, bb1, that counts %0 up to %1, and has `body` and `end`.
+/// Returns a kernel with `bounds` and a loop, bb1. The loop counts %0 up to %1, and consists of `body` and `end`.
 fn looped(bounds: &str, body: &str, end: &str) -> Function {
     let text = format!(
         "mfv 1\nfunction \"k\"\nkernel {bounds}\nopcode LOAD\nopcode ADD32ri\nopcode FADDf32rr\nopcode SETP_i32rr\nopcode SETP_i32ri\n\
@@ -27,7 +27,7 @@ const TO_ZERO: &str = "  %3 = SETP_i32ri %0, 0, 0\n";
 const FADD: &str = "  %2 = FADDf32rr %2, %2\n";
 const JUMPS: &str = "  CBranch %3, bb2 :: terminator\n  GOTO bb1 :: terminator\n";
 
-/// Returns a comparison by LLVM's number of its kind.
+/// Returns a comparison, by LLVM's number of its kind.
 fn compared(kind: u32) -> String {
     format!("  %3 = SETP_i32rr %0, %1, {kind}\n")
 }
@@ -50,8 +50,8 @@ fn a_loop_that_ends_at_equality() {
     assert!(self::outcome(&edited).turned.is_empty(), "a second run finds nothing");
 }
 
-/// A loop that computes many words stays, because four bodies keep more values live at once, unless a search measures
-/// the result.
+/// A loop that computes many words stays, because four bodies keep more values live at once. `LoopShape::All` changes
+/// it anyway.
 #[test]
 fn a_long_turn() {
     for (length, is_left) in [(10, false), (20, true)] {
@@ -66,7 +66,7 @@ fn a_long_turn() {
     }
 }
 
-/// Each reason for which a loop stays. A loop that ptxas does not unroll in any form is not reported.
+/// Each reason is reported for a loop that stays. A loop that ptxas does not unroll in any form is not reported.
 #[test]
 fn loops_that_stay() {
     let of = |bounds: &str, body: &str, kind: u32| {
@@ -76,18 +76,19 @@ fn loops_that_stay() {
     };
     assert_eq!(of("maxntid 256 minctasm 2", FADD, 0), [Reason::Bounds]);
     assert_eq!(of("maxnreg 32", FADD, 0), [Reason::Bounds]);
-    // No order of signed numbers is unrolled correctly.
+    // Comparisons by an order of signed numbers are never unrolled correctly.
     for kind in [2, 3, 4, 5] {
         assert_eq!(of("", FADD, kind), [Reason::Overflow], "{kind}");
     }
     assert_eq!(of("", "  \"bar.sync/i\" 0 :: convergent ordered\n", 0), [Reason::Synchronised]);
     assert_eq!(of("", "  CP_ASYNC_CA_SHARED_GLOBAL_4 %1, %2 :: read write\n", 0), [Reason::Synchronised]);
     assert_eq!(of("", &FADD.repeat(40), 0), []);
-    // The counter may pass the middle of the number range shortly before this bound, and ne.b32 is wrong then.
+    // The counter may pass the middle of the number range shortly before this bound, where ne.b32 is wrong.
     let minus_eight = "  %3 = SETP_i32ri %0, -8, 0\n";
     let left = outcome(&looped("", &format!("{FADD}{ADD}{minus_eight}"), JUMPS)).left;
     assert_eq!(left, [(Block(1), Reason::Overflow)]);
-    // The bound is the first operand: after the change, the counter is the first operand in LLVM's code.
+    // The bound is the first operand. In LLVM's code, the edit makes the counter the first operand. In PTX, the bound
+    // stays first, so the loop stays.
     let mirrored = looped("", &format!("{FADD}{ADD}  %3 = SETP_i32rr %1, %0, 0\n"), JUMPS);
     assert_eq!(outcome(&mirrored).turned.len(), 1);
     let text = ["opcode SETP_i32rr", "SETP_i32rr %1, %0, 0"];
@@ -103,8 +104,8 @@ fn loops_that_stay() {
     assert_eq!(outcome(&function).turned, [(Block(1), Unrolling::Partly(4))]);
 }
 
-/// A loop that the source says not to unroll stays, whether LLVM's metadata or the PTX says so. A pragma before the
-/// label, which ptxas ignores, is inserted after it, and nothing else changes.
+/// A loop that the source says not to unroll stays, whether LLVM's metadata or the PTX says so. ptxas ignores a pragma
+/// before the label, so the pragma is inserted after the label, and nothing else changes.
 #[test]
 fn loops_that_are_not_to_be_unrolled() {
     let told = |words: &str| {
@@ -123,13 +124,13 @@ fn loops_that_are_not_to_be_unrolled() {
     check(&ahead, &outcome.edits).expect("it means the same");
     let edited = outcome.edits.apply(&ahead).expect("the edits fit").function;
     assert_eq!(edited.to_string(), told("nounroll").to_string());
-    // The same holds for a loop with only one jump, to its label.
+    // The same holds for a loop that ends in only one jump, to its label.
     let plain =
         told("nounroll ahead").to_string().replace("  CBranch %3, bb2 :: terminator\n  GOTO bb1", "  CBranch %3, bb1");
     assert_eq!(self::outcome(&Function::parse(&plain).expect("a view")).told, [Block(1)]);
 }
 
-/// A predicate with other readers keeps its comparison, and the checker refuses an edit that changes it.
+/// If a predicate has other readers, its comparison stays, and the checker refuses an edit that changes the comparison.
 #[test]
 fn a_predicate_with_another_reader() {
     let function = looped("", &format!("{FADD}{SUB}{TO_ZERO}  USE %3 :: opaque\n"), JUMPS);

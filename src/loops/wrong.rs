@@ -1,19 +1,19 @@
 //! Loops that ptxas unrolls wrongly for some numbers, and whether these numbers are likely in a kernel.
 //!
 //! A wrong trip count is likely if a known number suggests it: a step of more than 2¹⁶ (2⁴⁸ for 64 bits), a start or a
-//! bound that is far from zero on the wrong side, or a step that is not a short binary fraction. Most loops have a start
-//! and a bound in registers and a small step: they are wrong only for numbers next to the ends of their type.
+//! bound that is far from zero on the wrong side, or a step that is not a short binary fraction. Most loops have a
+//! start and a bound in registers and a small step. Such loops are wrong only for numbers next to the ends of their
+//! type.
 
 use super::right::Right;
 use crate::analysis::{Cfg, Counter, Dominators, FloatCounter, Loop, Loops, Occurrences, UnrolledLoops};
 use crate::function::{Comparison, Function, Inst, Sign};
 use crate::target::Classification;
 
-/// A step of a `bits`-bit integer is large if it exceeds 2 to the power of `bits` minus this.
+/// A step of a `bits`-bit integer is large if it exceeds 2^(`bits` - this number).
 const SMALL_STEP: u32 = 16;
 
-/// A float counter that is changed by a number with at most this many significant bits is exact for thousands of
-/// iterations.
+/// Most significant bits of a step by which a float counter stays exact for thousands of iterations.
 const SHORT_FRACTION: u32 = 12;
 
 /// A loop whose trip count ptxas's code changes for some numbers.
@@ -34,9 +34,9 @@ pub enum Fault {
     Signed,
     /// The counter passes the middle of the number range to a bound less than three steps after it.
     Equality,
-    /// The counter wraps.
+    /// The counter wraps before its bound.
     Unsigned,
-    /// The counter is a float, and rounded.
+    /// The counter is a float, and is rounded in each iteration.
     Rounded,
 }
 
@@ -70,7 +70,8 @@ fn of_integer(right: &Right<'_>, counter: &Counter) -> Option<(Fault, bool)> {
     let is_large = counter.step.unsigned_abs() > 1 << (bits - SMALL_STEP);
     let far = 1i64 << (bits - 2);
     let signed = |number: i64| if bits == 32 { i64::from(number as i32) } else { number };
-    // Far from zero, against the direction of the counter, or in its direction.
+    // A start far from zero against the direction of the counter, or a bound far from zero in its direction, is likely
+    // to be wrong.
     let is_against = |number: i64| if is_up { signed(number) <= -far } else { signed(number) >= far };
     let is_ahead = |number: i64| if is_up { signed(number) >= far } else { signed(number) <= -far };
     let is_known = counter.has_known_turns();
@@ -102,7 +103,7 @@ fn of_integer(right: &Right<'_>, counter: &Counter) -> Option<(Fault, bool)> {
     (is_likely || bits == 32).then_some((fault, is_likely))
 }
 
-/// Returns the number of bits from the first to the last one of a float's fraction.
+/// Returns the number of significant bits of a float: from the leading one to the last one of its fraction.
 fn significant_bits(float: u64, bits: u32) -> u32 {
     let fraction_bits = if bits == 32 { 23 } else { 52 };
     let fraction = float & ((1 << fraction_bits) - 1);
@@ -113,7 +114,7 @@ fn significant_bits(float: u64, bits: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Returns the faults of a loop, bb1, that counts %0 and has `body` in it; %1 is unknown.
+    /// Returns the faults of a loop, bb1, that counts %0 and contains `body`; %1 is unknown.
     fn faults(start: &str, body: &str) -> Vec<(Fault, bool)> {
         let names = [
             "lt.s32/rrr",
@@ -144,8 +145,8 @@ mod tests {
         faults(start, &format!("  %0 = \"add.s32/rri\" %0, {step}\n  %4 = \"setp.{comparison}\n"))
     }
 
-    /// Orders of signed numbers are wrong for numbers that are far apart: a large step or a far number makes them
-    /// likely.
+    /// Comparisons by an order of signed numbers are wrong for numbers that are far apart. A large step or a number far
+    /// from zero makes such numbers likely.
     #[test]
     fn signed_orders() {
         let to_any = "lt.s32/rrr\" %0, %1";
@@ -163,8 +164,8 @@ mod tests {
         assert_eq!((wide(1 << 24), wide(1 << 60)), (vec![], vec![(Fault::Signed, true)]));
     }
 
-    /// If the counter is compared with a bound of the other sign, the loop is wrong only near the middle of the number
-    /// range, or if the counter wraps.
+    /// If the counter is compared for inequality, or by an order of unsigned numbers, the loop is wrong only near the
+    /// middle of the number range, or if the counter wraps.
     #[test]
     fn other_comparisons() {
         assert_eq!(integer("LOAD", 1, "ne.s32/rrr\" %0, %1"), []);

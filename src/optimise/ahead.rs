@@ -1,10 +1,10 @@
 //! Choices before LLVM's optimisations.
 //!
-//! Inlining and unrolling decide whether arrays on the stack become registers. Kernels choose them before LLVM's
-//! optimisations. The choices become attributes of calls, which LLVM's inliner reads, and an attribute of functions,
-//! which asks about loops later ([`unroll`](super::unroll)). A choice applies to all functions that a kernel calls; a
-//! function that kernels with other choices call, too, is copied. If more calls are inlined, the functions lose the
-//! types of their accesses.
+//! Inlining and unrolling decide whether arrays on the stack become registers. A kernel's choice of both takes effect
+//! before LLVM's optimisations. It becomes attributes of calls, which LLVM's inliner reads, and an attribute of
+//! functions, which the later decisions about loops read ([`unroll`](super::unroll)). A choice applies to all functions
+//! that a kernel calls. A function that kernels with other choices also call is copied. If more calls are inlined, the
+//! functions lose the type metadata of their accesses ([`Mark::ForgetTypes`]).
 
 #[cfg(test)]
 mod tests;
@@ -18,14 +18,14 @@ use super::stack::{Body, StackAddresses};
 use crate::config::{Inline, Unroll};
 use crate::index::IndexVec;
 
-/// Limit on a function's size with which targets inline by default; NVPTX's limit is eleven times as high.
+/// Default limit of most LLVM targets on the size of a function that is inlined. NVPTX's limit is eleven times as high.
 const LESS_THRESHOLD: u32 = 225;
 
 /// A change to a module. Changes apply in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Copies a function for the choice with a number. The copy becomes the next function, and its calls the next
-    /// calls.
+    /// Copies a function for the choice `number`. The copy gets the next function number, and its calls get the next
+    /// call numbers.
     Copy {
         /// The function.
         function: Func,
@@ -39,20 +39,20 @@ pub enum Mark {
         /// The function.
         callee: Func,
     },
-    /// Removes the metadata of C++'s type rule (strict aliasing) from a function's accesses. With it, LLVM moves a load
-    /// of one type before a store of another. A source that breaks the rule is still compiled correctly as long as a
-    /// call separates the two accesses; Marlin's kernels rely on that.
+    /// Removes the metadata of C++'s type rule (strict aliasing) from a function's accesses. With this metadata, LLVM
+    /// moves a load of one type before a store of another type. If a source breaks the rule, it is still compiled
+    /// correctly as long as a call separates the two accesses. Marlin's kernels rely on that.
     ForgetTypes(Func),
     /// Always inlines a call.
     Inline(Call),
     /// Inlines a call if the called function has at most this size.
     Limit(Call, u32),
-    /// Unrolls the loops of a function by the choice with a number.
+    /// Unrolls the loops of a function by the choice of unrolling with this number.
     Unroll(Func, u32),
 }
 
-/// Returns the changes for the choices of a module's kernels. `body_of` returns the values of a function that is no
-/// copy. It is called at most once for each function, and only if a choice depends on the values.
+/// Returns the changes for the choices of a module's kernels. `body_of` returns the values of a function that is not a
+/// copy. `body_of` is called at most once for each function, and only if a choice depends on the values.
 pub fn choose(graph: CallGraph, body_of: impl FnMut(Func) -> Body) -> Vec<Mark> {
     let roots = roots(&graph);
     if roots.keys().all(|choice| choice.is_llvms()) {
@@ -67,8 +67,8 @@ pub fn choose(graph: CallGraph, body_of: impl FnMut(Func) -> Body) -> Vec<Mark> 
     chooser.marks
 }
 
-/// Returns the choices in the order of their numbers, with the functions that make them: kernels for all functions that
-/// they reach, and functions that no kernel reaches for themselves.
+/// Returns the choices in the order of their numbers, each with its roots: the kernels with this choice, and the
+/// functions with this choice that no kernel reaches.
 fn roots(graph: &CallGraph) -> BTreeMap<Choice, Vec<Func>> {
     let kernels: Vec<Func> =
         graph.functions().filter(|(_, facts)| facts.is_kernel).map(|(function, _)| function).collect();
@@ -87,7 +87,7 @@ struct Chooser<B> {
     graph: CallGraph,
     /// Whether a function may call itself.
     recursive: IndexVec<Func, bool>,
-    /// The functions that the roots of each choice reach; for choices that are applied already, the copies.
+    /// By choice: the functions that its roots reach. Once a choice is applied, copies replace their originals.
     reached: BTreeMap<Choice, Members>,
     body_of: B,
     bodies: BTreeMap<Func, Rc<Body>>,
@@ -118,7 +118,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         }
     }
 
-    /// Returns the calls whose inlining a choice changes, with their functions.
+    /// Returns the calls whose inlining a choice changes, each with the function that contains the call.
     fn calls_to_mark(&mut self, choice: Choice) -> Vec<(Func, Call)> {
         let Self { graph, recursive, reached, body_of, bodies, .. } = self;
         let members = reached[&choice].list();
@@ -144,7 +144,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         calls
     }
 
-    /// Copies the marked functions that belong to other choices, too, and the functions that lead to a copy.
+    /// Copies the marked functions that other choices also reach, and the functions that lead to a copied function.
     fn make_own(&mut self, choice: Choice, roots: &[Func], marked: &Members) {
         let members = self.reached[&choice].list().to_vec();
         let own = self.own(choice, roots);
@@ -184,7 +184,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         self.reached.insert(choice, members.iter().map(of_choice).collect());
     }
 
-    /// Returns the functions that only the roots of a choice reach, and the roots themselves.
+    /// Returns the roots of a choice, and the functions that only these roots reach.
     fn own(&self, choice: Choice, roots: &[Func]) -> Members {
         let callers = self.graph.callers();
         let members = &self.reached[&choice];

@@ -1,4 +1,4 @@
-//! The functions of a module and their calls, as far as choices before LLVM's optimisations depend on them.
+//! The functions of a module and their calls, with the facts that choices before LLVM's optimisations need.
 
 #[cfg(test)]
 mod tests;
@@ -10,12 +10,12 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A function with a body: the functions of the module in its order, then copies.
+    /// A function with a body: first the functions of the module in their order, then the copies.
     Func, "f"
 }
 
 define_index! {
-    /// A call of a function with a body: the calls in one function have successive numbers, in the order of its
+    /// A call of a function with a body. The calls in one function have successive numbers, in the order of the
     /// instructions.
     Call, "call"
 }
@@ -23,11 +23,11 @@ define_index! {
 /// Facts about a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionFacts {
-    /// The choice of its attribute and of the options.
+    /// The choice by its attribute and the options.
     pub choice: Choice,
-    /// Whether it is launched, not called.
+    /// Whether it is a kernel, which is launched, not called.
     pub is_kernel: bool,
-    /// Whether LLVM may remove it if it has no uses, because it is not visible outside.
+    /// Whether LLVM may remove it if it has no uses, because it is not visible outside of the module.
     pub is_discardable: bool,
     /// Whether an attribute decides its inlining: noinline, alwaysinline or optnone.
     pub is_fixed: bool,
@@ -40,7 +40,7 @@ pub struct FunctionFacts {
 pub struct CallFacts {
     /// The called function.
     pub callee: Func,
-    /// Whether the call has the function's own type.
+    /// Whether the call's type equals the callee's type.
     pub is_named: bool,
     /// Whether an attribute forbids inlining it.
     pub is_no_inline: bool,
@@ -67,7 +67,7 @@ impl CallGraph {
         self.originals.push(own)
     }
 
-    /// Adds a copy of a function, which is not visible outside.
+    /// Adds a copy of a function. The copy is not visible outside of the module.
     pub(super) fn copy(&mut self, function: Func) -> Func {
         let calls = self.calls.range(self.ranges[function].clone()).to_vec();
         let facts = FunctionFacts { is_discardable: true, escapes: false, ..self.functions[function] };
@@ -117,12 +117,12 @@ impl CallGraph {
         call.index().checked_sub(self.ranges[function].start.index())
     }
 
-    /// Returns the functions that a function calls with their own types.
+    /// Returns the functions that a function calls with the callee's own type.
     pub fn callees(&self, function: Func) -> impl Iterator<Item = Func> {
         self.calls(function).filter(|(_, call)| call.is_named).map(|(_, call)| call.callee)
     }
 
-    /// Returns the callers of each function, with any type.
+    /// Returns the callers of each function, whatever the type of the call.
     pub(super) fn callers(&self) -> IndexVec<Func, Vec<Func>> {
         let mut callers = IndexVec::filled(Vec::new(), self.functions.len());
         for function in self.functions.ids() {
@@ -135,7 +135,7 @@ impl CallGraph {
     pub(super) fn reached_from(&self, roots: &[Func]) -> Members {
         let mut reached = Members::default();
         roots.iter().for_each(|&root| reached.insert(root));
-        // The list grows while it is traversed.
+        // Reached functions are appended while the list is traversed.
         let mut index = 0;
         while let Some(&function) = reached.list.get(index) {
             index += 1;
@@ -187,9 +187,9 @@ impl FromIterator<Func> for Members {
 /// The strongly connected components of the graph, by Tarjan's algorithm.
 struct Components<'a> {
     graph: &'a CallGraph,
-    /// By function: the time at which it was first visited, from 1; 0 if it was not visited.
+    /// By function: the time of its first visit, from 1; 0 if it was not visited.
     seen: IndexVec<Func, u32>,
-    /// By function: the earliest function on the stack that it is known to reach.
+    /// By function: the earliest time of a function on the stack that it is known to reach.
     earliest: IndexVec<Func, u32>,
     on_stack: IndexVec<Func, bool>,
     stack: Vec<Func>,
@@ -216,7 +216,7 @@ impl<'a> Components<'a> {
         components
     }
 
-    /// Visits depth first, with an explicit stack, because chains of calls may be long.
+    /// Visits functions depth first. The stack is explicit, because chains of calls may be long.
     fn walk(&mut self, root: Func, time: &mut u32) {
         let graph = self.graph;
         let mut enter = |of: &mut Self, function: Func| {
@@ -253,7 +253,7 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// Takes a component off the stack, by its function that was visited first.
+    /// Takes a component off the stack. `first` is the component's function that was visited first.
     fn leave(&mut self, first: Func) {
         let start = self.stack.iter().rposition(|&function| function == first).unwrap_or(0);
         let component = self.stack.split_off(start);

@@ -17,7 +17,7 @@ impl Choice {
         Self { inline: config.inline, unroll: config.unroll }
     }
 
-    /// Returns the choice as a number, which the names of copies contain. LLVM's own choice is 0.
+    /// Returns the number of the choice, which is part of the names of copies. LLVM's own choice is 0.
     pub fn number(self) -> u32 {
         let inline = match self.inline {
             Inline::Llvm => 0,
@@ -34,7 +34,7 @@ impl Choice {
     }
 }
 
-/// Returns the number of a choice of unrolling, for the attribute of functions.
+/// Returns the number of a choice of unrolling, which is the value of the functions' attribute.
 pub fn number_of(unroll: Unroll) -> u32 {
     match unroll {
         Unroll::Llvm => 0,
@@ -44,7 +44,7 @@ pub fn number_of(unroll: Unroll) -> u32 {
     }
 }
 
-/// Returns the choice with a number; LLVM's own for an unknown number.
+/// Returns the choice of unrolling with a number; LLVM's own choice for an unknown number.
 pub fn unroll_of(number: u32) -> Unroll {
     [Unroll::Asked, Unroll::Cut, Unroll::Stack]
         .into_iter()

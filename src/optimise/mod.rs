@@ -1,6 +1,6 @@
 //! Decisions about LLVM's own optimisations, from facts that the shim reads from LLVM IR.
 //!
-//! This code does not access LLVM: it receives facts and returns marks, which the shim sets.
+//! This code does not access LLVM. It receives facts and returns marks, which the shim applies.
 //!
 //! * [`choice`]: the choice of a kernel;
 //! * [`ahead`]: the changes for the choices of a module's kernels, before the first optimisation;

@@ -3,9 +3,9 @@
 //! A stack variable stays in memory as long as a call has its address: as an argument, or in an object to which an
 //! argument points, such as a closure that captures by reference.
 //!
-//! The values of a set of functions that may be such addresses are a fixed point of facts about stack variables and
-//! parameters. The analysis ignores the order of statements and the callers of a function, so it may report a value
-//! that is no such address. It does not follow addresses through global memory.
+//! The analysis computes a fixed point of facts about the stack variables and parameters of a set of functions. It
+//! ignores the order of statements, and does not distinguish the callers of a function. It may therefore report a value
+//! that is not an address of a stack variable. It does not follow addresses through global memory.
 
 #[cfg(test)]
 mod tests;
@@ -22,13 +22,13 @@ define_index! {
     Value, "v"
 }
 
-/// Most values through which a value that is no address itself is followed.
+/// Most loads and computations through which the origin of a value is followed.
 const MAX_DEPTH: u32 = 6;
 
 /// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// No address of a stack variable.
+    /// Not an address of a stack variable.
     Other,
     /// The object of a stack variable.
     Variable,
@@ -38,9 +38,9 @@ pub enum Node {
     Load(Value),
     /// A pointer into one of these objects.
     Pointer(Box<[Value]>),
-    /// A pointer that is computed from these, like the result of an array's begin().
+    /// A pointer that is computed from these values, like the result of an array's begin().
     Made(Box<[Value]>),
-    /// A structure or a number that is computed from these. It may hold an address.
+    /// A structure or a number that is computed from these values. It may hold an address.
     Number(Box<[Value]>),
 }
 
@@ -51,7 +51,7 @@ pub struct Store {
     pub value: Value,
     /// The destination.
     pub pointer: Value,
-    /// Whether it is a copy of memory.
+    /// Whether the store is a copy of memory.
     pub copies: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Store {
 pub struct Argument {
     /// The passed value.
     pub value: Value,
-    /// Whether the called function gets a copy of the object, which is no variable of the caller.
+    /// Whether the called function gets a copy of the object. The copy is not a variable of the caller.
     pub is_by_value: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct Body {
     pub parameters: usize,
     /// The stores.
     pub stores: Vec<Store>,
-    /// By call, in their order: the arguments.
+    /// By call, in the order of the calls: the arguments.
     pub arguments: Vec<Vec<Argument>>,
 }
 
@@ -83,17 +83,17 @@ type Facts = u8;
 /// The value is the address of a stack variable.
 const IS_ADDRESS: Facts = 1;
 
-/// The object that the value points to holds such addresses.
+/// The object to which the value points holds addresses of stack variables.
 const HOLDS_ADDRESSES: Facts = 2;
 
-/// A function stores such addresses through its parameter.
+/// A function stores addresses of stack variables through this parameter.
 const STORES_ADDRESSES: Facts = 4;
 
 /// An analysed function.
 struct Member {
     function: Func,
     body: Rc<Body>,
-    /// Facts about parameters, and about objects that are no parameters.
+    /// By object: facts about a pointer to the object.
     facts: IndexVec<Value, Facts>,
 }
 
@@ -104,7 +104,7 @@ pub struct StackAddresses {
 }
 
 impl StackAddresses {
-    /// Analyses functions. Takes time in proportion to the instructions, for each step along chains of calls.
+    /// Analyses functions. Takes O(instructions) time for each step along chains of calls.
     pub fn new(graph: &CallGraph, functions: &[Func], mut body_of: impl FnMut(Func) -> Rc<Body>) -> Self {
         let members: Vec<Member> = functions
             .iter()
@@ -155,7 +155,7 @@ impl StackAddresses {
                 let parameter = Value::new(index);
                 let given = self.members[number].passed(argument);
                 changed |= self.members[callee].add(parameter, given);
-                // The called function stores an address there, as a constructor does.
+                // The called function stores an address through this argument, as a constructor does.
                 if !argument.is_by_value && self.members[callee].facts[parameter] & STORES_ADDRESSES != 0 {
                     changed |= self.members[number].add_store(argument.value);
                 }
@@ -173,8 +173,8 @@ impl Member {
         is_new
     }
 
-    /// Records a store of an address to the objects to which a pointer may point, if these are stack variables or come
-    /// from the caller.
+    /// Records that an address is stored to the objects to which a pointer may point. Only stack variables and
+    /// parameters are recorded.
     fn add_store(&mut self, pointer: Value) -> bool {
         let body = Rc::clone(&self.body);
         let Node::Pointer(objects) = &body.values[pointer] else { return false };
@@ -196,7 +196,8 @@ impl Member {
             Node::Other => 0,
             Node::Variable => self.facts[value] | IS_ADDRESS,
             Node::Parameter => self.facts[value],
-            // A load from an object with addresses may return one, and the object to which that points may hold more.
+            // A load from an object that holds addresses may return an address. The object at that address may hold
+            // further addresses.
             Node::Load(pointer) if self.facts_of(*pointer, depth + 1) & HOLDS_ADDRESSES != 0 => {
                 IS_ADDRESS | HOLDS_ADDRESSES
             }
@@ -213,7 +214,7 @@ impl Member {
         }
     }
 
-    /// Returns the facts about a parameter of the called function.
+    /// Returns the facts that the called function's parameter gets from an argument.
     fn passed(&self, argument: Argument) -> Facts {
         let given = self.facts_of(argument.value, 0) & !STORES_ADDRESSES;
         if argument.is_by_value { given & HOLDS_ADDRESSES } else { given }

@@ -1,7 +1,7 @@
 //! The loops that LLVM unrolls, and their unroll factors, if a kernel chooses them.
 //!
-//! A decision is made directly before LLVM's pass that unrolls loops fully. The loops inside are unrolled by then, if
-//! they are unrolled at all, so the size of an iteration is known.
+//! A loop is decided directly before LLVM's pass that unrolls loops fully. The inner loops that LLVM unrolls are
+//! already unrolled at that point, so the size of an iteration is known.
 
 #[cfg(test)]
 mod tests;
@@ -15,8 +15,8 @@ const MOST_OF_NVIDIA: u64 = 32 * 1024;
 /// Size up to which LLVM obeys a pragma.
 const MOST_OF_LLVM: u64 = 16 * 1024 - 1;
 
-/// Unroll factor of NVIDIA's compiler for a loop that ends at the lesser of two bounds. The size limit of these
-/// iterations, in LLVM's estimate, is LLVM's own limit for full unrolling at -O3
+/// Unroll factor of NVIDIA's compiler for a loop that ends at the lesser of two bounds. The unrolled iterations may
+/// have at most LLVM's own limit for full unrolling at -O3, in LLVM's estimate
 /// (docs/notebook/2026-11-29-loops-of-unseen-packages.md).
 const TURNS_TO_LESSER: u32 = 4;
 const MOST_TO_LESSER: u64 = 300;
@@ -37,9 +37,9 @@ pub enum UnrollMetadata {
 pub enum Reads {
     /// The loop stays unchanged.
     Nothing,
-    /// No more than the metadata.
+    /// Only the metadata.
     Asked,
-    /// The trip count of each exit, and the loops inside.
+    /// The trip count of each exit, and the inner loops.
     Nest,
     /// The trip count, and whether the loop walks the stack.
     Stack,
@@ -54,30 +54,34 @@ pub struct Loop {
     pub parent: Option<usize>,
     /// The unroll factor that its metadata requests.
     pub count: Option<u32>,
-    /// Instructions of an iteration, including its end, in LLVM's estimate; `None` if LLVM cannot unroll it.
+    /// Instructions of an iteration, including the comparison and the branch at its end, in LLVM's estimate; `None` if
+    /// LLVM cannot unroll the loop.
     pub size: Option<u64>,
-    /// Weight of matrix products beyond LLVM's weight of one: the number of their operands and results.
+    /// Additional weight of matrix products, to which LLVM gives a weight of one: the number of their operands and
+    /// results.
     pub matrices: u64,
 }
 
 /// Facts about a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
-    /// The loop, followed by the loops inside it.
+    /// The loop, followed by its inner loops.
     pub nest: &'a [Loop],
     /// Trip count at each exit, or an upper bound of it; 0 if unknown.
     pub exits: &'a [u32],
     /// Trip count; 0 if unknown.
     pub turns: u32,
-    /// The part of an iteration's size that is its end: the comparison and the branch.
+    /// The part of an iteration's size that is the comparison and the branch at its end.
     pub end: u64,
-    /// Whether an access of the loop has an address in a stack variable that changes between iterations.
+    /// Whether the loop accesses a stack variable at an address that changes between iterations.
     pub walks_stack: bool,
     /// Whether the loop is innermost, and its trip count is the lesser of two numbers, of which one is unknown.
     pub ends_at_lesser: bool,
-    /// Whether LLVM may unroll it with a remainder. It may not if all threads of a warp must take part.
+    /// Whether LLVM may unroll the loop with a remainder. It may not if all threads of a warp must take part in the
+    /// loop.
     pub may_leave_rest: bool,
-    /// Whether diverged threads reconverge in it without a marker of the point.
+    /// Whether the loop has convergent operations without convergence control tokens (LLVM's
+    /// `ConvergenceKind::Uncontrolled`).
     pub is_uncontrolled: bool,
 }
 
@@ -94,7 +98,7 @@ pub enum Mark {
     Count(u32),
 }
 
-/// Returns the facts that a decision needs; other facts need not be computed.
+/// Returns the facts that a decision needs. No other facts need to be computed.
 pub fn reads(choice: Unroll, asked: UnrollMetadata) -> Reads {
     match (choice, asked) {
         (Unroll::Asked, UnrollMetadata::Nothing) => Reads::Asked,
@@ -105,7 +109,7 @@ pub fn reads(choice: Unroll, asked: UnrollMetadata) -> Reads {
     }
 }
 
-/// Decides about a loop in a function with a choice.
+/// Decides about a loop in a function with this choice.
 pub fn decide(choice: Unroll, asked: UnrollMetadata, facts: &Facts<'_>) -> Mark {
     match reads(choice, asked) {
         Reads::Nothing => Mark::Leave,
@@ -124,13 +128,14 @@ impl Loop {
 }
 
 impl Facts<'_> {
-    /// Whether this many iterations of a size fit.
+    /// Whether `count` iterations of `turn` instructions, and the end of the loop, have at most `most` instructions.
     fn fits(&self, count: u32, turn: u64, most: u64) -> bool {
         u64::from(count).saturating_mul(turn).saturating_add(self.end) <= most
     }
 
-    /// Returns by how much the inner loops grow when LLVM unrolls them partially: it does so later, and NVIDIA's
-    /// compiler has done so already. O(loops).
+    /// Returns the number of instructions that partial unrolling adds to the inner loops. LLVM unrolls inner loops
+    /// partially after this decision. NVIDIA's compiler has already done so at this point, so its size limit includes
+    /// these instructions. O(loops).
     fn size_to_come(&self) -> u64 {
         let mut inside = vec![0u64; self.nest.len()];
         for (index, inner) in self.nest.iter().enumerate().rev() {
@@ -144,11 +149,11 @@ impl Facts<'_> {
     }
 }
 
-/// Unrolls a loop with a request in the source by the same factor as NVIDIA's compiler. The inner loops were decided
-/// before. So none is left about which LLVM would decide again in each copy, once it is simplified.
+/// Unrolls a loop with a request in the source by the same factor as NVIDIA's compiler. Inner loops are decided first,
+/// so that LLVM does not decide about them again in each simplified copy of the body.
 fn as_nvidia(facts: &Facts<'_>) -> Mark {
     let Some(outer) = facts.nest.first() else { return Mark::Leave };
-    // The earliest exit.
+    // The earliest exit determines the trip count.
     let turns = facts.exits.iter().copied().filter(|&turns| turns != 0).min().unwrap_or(0);
     let asked = match outer.count {
         None => turns,
@@ -163,7 +168,7 @@ fn as_nvidia(facts: &Facts<'_>) -> Mark {
     let is_innermost = facts.nest.len() == 1;
     let fits = |count| facts.fits(count, turn_of_nvidia, MOST_OF_NVIDIA);
     let mut count = turns_of_nvidia(is_innermost, turns, asked, fits);
-    // LLVM arrives at the same result itself.
+    // LLVM unrolls the loop by the same factor without a decision.
     if count == asked && facts.fits(asked, turn, MOST_OF_LLVM) {
         return Mark::Leave;
     }
@@ -173,10 +178,11 @@ fn as_nvidia(facts: &Facts<'_>) -> Mark {
     if count == 1 { Mark::Disable } else { Mark::Count(count) }
 }
 
-/// Returns the unroll factor of NVIDIA's compiler for a loop with this trip count, 0 if unknown, and a request for up
-/// to `asked`. `fits` returns whether a factor fits. The factor is the request. If that does not fit, it is a power of
-/// two that divides the trip count, four or two for an odd trip count, or two for an unknown one. A loop with a loop
-/// inside gets the requested factor or none.
+/// Returns the unroll factor of NVIDIA's compiler for a loop with `turns` iterations (0 if unknown), and a request for
+/// up to `asked`. `fits` returns whether the unrolled loop with a factor fits. The factor is `asked` if that fits.
+/// Otherwise, it is the largest power of two that fits, is less than `asked`, and divides the trip count; for an odd
+/// trip count, four or two; for an unknown trip count, two. A loop with inner loops is unrolled by `asked` or not at
+/// all.
 fn turns_of_nvidia(is_innermost: bool, turns: u32, asked: u32, fits: impl Fn(u32) -> bool) -> u32 {
     if fits(asked) {
         return asked;
@@ -195,7 +201,8 @@ fn turns_of_nvidia(is_innermost: bool, turns: u32, asked: u32, fits: impl Fn(u32
     fewer
 }
 
-/// Fully unrolls a loop if LLVM can unroll it so far: LLVM would warn of other loops.
+/// Fully unrolls a loop over a stack variable if the result fits LLVM's limit. For other loops, LLVM would print a
+/// warning.
 fn over_stack(facts: &Facts<'_>) -> Mark {
     let size = facts.nest.first().and_then(|whole| whole.size);
     let fits = size.is_some_and(|size| size.saturating_mul(facts.turns.into()) <= MOST_OF_LLVM);
@@ -204,7 +211,7 @@ fn over_stack(facts: &Facts<'_>) -> Mark {
 
 /// Unrolls a short loop that ends at the lesser of two bounds, like `for (i = 0; i < 32; ++i) { if (y >= height) break;
 /// … }`. LLVM does not unroll it because computing its trip count is expensive. NVIDIA's compiler computes the trip
-/// count and has a remainder.
+/// count and executes a remainder.
 fn to_lesser(facts: &Facts<'_>) -> Mark {
     let turn = facts.nest.first().and_then(|whole| whole.turn(facts.end));
     let fits = turn.is_some_and(|turn| facts.fits(TURNS_TO_LESSER, turn, MOST_TO_LESSER));

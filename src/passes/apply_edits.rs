@@ -1,7 +1,7 @@
 //! `nvptx-apply-edits`: applies edits in text form.
 //!
-//! The coalescer makes few kinds of edit. With this pass, a test exercises every kind, and every refusal, through the
-//! same boundary, checks and verification as a pass with its own decisions.
+//! The other passes make few kinds of edit. With this pass, tests exercise every kind of edit and every refusal. The
+//! edits go through the same interface to LLVM, and the same checks, as the edits of the other passes.
 
 use std::fs;
 

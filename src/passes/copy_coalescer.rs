@@ -41,7 +41,7 @@ fn statistics(function: &Function, context: &RunContext, output: &PassOutput, re
         stats.copies_before.add(kind.as_str(), tally.count);
         stats.executed_before.add(kind.as_str(), tally.executed);
     }
-    // The coalescer makes the edits itself; its tests prove that they fit.
+    // Errors are ignored: the coalescer's own tests prove that its edits can be applied.
     if let Ok(applied) = output.edits.apply(function) {
         for (kind, tally) in census(&applied.function, &context.classification) {
             stats.copies_after.add(kind.as_str(), tally.count);
@@ -125,7 +125,7 @@ mod tests {
         run(&function, &context).expect("there is nothing to refuse")
     }
 
-    /// Copies are counted before and after, statically and by frequency.
+    /// Statistics count copies before and after the pass, statically and by frequency.
     #[test]
     fn statistics_count_copies_and_runs() {
         let stats = output("stats=unused", false).stats;

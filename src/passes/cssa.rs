@@ -102,7 +102,7 @@ mod tests {
     use super::super::tests;
     use super::*;
 
-    /// A loop whose counter is read after it, an unused PHI, and a PHI of a constant that has another reader.
+    /// A loop whose counter is read after the loop, an unused PHI, and a PHI of a constant that has another reader.
     const LOOP: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode MOV_B32_i constant\nopcode ADD\nopcode ST\n\
         opcode BRA\nregs %0 B32 B32 B32 \"i\" B32 B32\n\
         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = MOV_B32_i 1\n\
@@ -116,7 +116,7 @@ mod tests {
         run(&Function::parse(LOOP).expect("a view"), &context).expect("there is nothing to refuse")
     }
 
-    /// Statistics and remarks agree: a dead PHI, a constant, a copy with its reason and its variable.
+    /// Statistics and remarks agree for an unused PHI, for a constant, and for a copy with its reason and its variable.
     #[test]
     fn what_is_done_is_told() {
         let output = output("stats=unused;cssa-verbosity=2;dump-before-cssa");

@@ -1,6 +1,6 @@
 //! Remarks of `nvptx-regalloc` about words that stay live beyond the goal.
 //!
-//! They are remarks because ptxas spills the rest, so the code is correct.
+//! The pass emits no error: ptxas spills the remaining words, so the code is correct.
 
 use super::{Remark, RemarkKind};
 use crate::config::{Config, RegisterTarget};
@@ -9,9 +9,9 @@ use crate::function::{Function, Inst};
 use crate::spill::Outcome;
 use crate::target::machine::MAX_REGISTERS;
 
-/// Returns a remark if more words stay live than the goal of `regalloc=N` allows: at the instruction, with the number
-/// of registers that would suffice. `reserved` of the registers are not for values. `None` if the limit on the number
-/// of values ended the selection.
+/// Returns a remark if more words stay live than the goal of `regalloc=N` allows. The remark is at the first
+/// instruction with the most live words, and has the number of registers that would suffice. `reserved` registers hold
+/// no values. `None` if the limit on the number of values ended the selection.
 pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Option<Remark> {
     let RegisterTarget::Most(_) = config.regalloc else { return None };
     let fullest = outcome.fullest.filter(|_| outcome.spilled.len() < config.regalloc_values as usize)?;
@@ -50,7 +50,7 @@ pub(super) mod tests {
     use crate::config::REGALLOC;
     use crate::target::Classification;
 
-    /// Returns a kernel that loads this many words, and stores all of them with one instruction.
+    /// Returns a kernel that loads `words` words, and stores all of them with one instruction.
     pub(in crate::passes) fn kernel(words: usize) -> Function {
         let regs: Vec<String> = (0..words).map(|reg| format!("%{reg}")).collect();
         let loads: String = (0..words).map(|reg| format!("  %{reg} = LD_i32 {reg} :: read\n")).collect();

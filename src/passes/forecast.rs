@@ -1,7 +1,7 @@
 //! `nvptx-forecast`: forecasts the resources of a module's kernels.
 //!
-//! It runs in two steps, in the order in which a compiler processes a module: first on each function, of which it keeps
-//! a summary, and then on all summaries.
+//! A compiler processes a module function by function. The forecast therefore has two steps: it summarises each
+//! function, and then evaluates all summaries.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -22,7 +22,7 @@ use crate::target::machine::Architecture;
 /// Output of a module's forecast.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleOutput {
-    /// Each kernel by the number of its summary, in order.
+    /// The forecast of each kernel, with the number of the kernel's summary, in ascending order.
     pub forecasts: Vec<(usize, Forecast)>,
     /// Findings of the lints, if requested.
     pub findings: Vec<PlacedFinding>,
@@ -37,7 +37,7 @@ pub struct ModuleOutput {
 pub struct PlacedFinding {
     /// Number of the kernel's summary.
     pub kernel: usize,
-    /// Number of the summary of a function whose file has the line: the kernel, or a function that it calls.
+    /// Number of the summary of the function whose file contains the line: the kernel, or a function that it calls.
     pub function: usize,
     /// The line; 0 if unknown.
     pub line: u32,
@@ -82,7 +82,7 @@ impl ModuleOutput {
         Ok(())
     }
 
-    /// Chooses register limits, and repeats the forecast of kernels that get a limit from the user.
+    /// Applies the option for register limits: a kernel that gets a limit is forecast again with that limit.
     fn limit(&mut self, functions: &[&Summary], case: Case, wanted: KernelRegisterLimit) -> Result<(), Error> {
         let KernelRegisterLimit::Most(registers) = wanted else { return Ok(()) };
         let limited = forecast_module(functions, &Case { max_registers: Some(registers), ..case })?;
@@ -121,10 +121,10 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-/// Returns the summary of a function after the coalescer's edits, for the forecast that follows directly: the same
-/// summary as from a view of its own. `None` if the coalescer leaves the function out, which the forecast does not, or
-/// if statistics of each pass are collected.
-// A profiler separates its cost from the coalescer's by the function's name.
+/// Returns the summary of a function after the coalescer's edits, for a forecast that directly follows the coalescer. A
+/// separate view of the edited function would give the same summary. `None` if the function is excluded from the
+/// coalescer, because the forecast includes it, or if statistics of each pass are collected.
+// Not inlined, so that a profiler shows the time separately from the coalescer's.
 #[inline(never)]
 pub fn summarise_coalesced(
     function: &Function,
@@ -152,7 +152,7 @@ fn summarise_edited(
     }))
 }
 
-/// Returns the summary, with its place as the number of the instruction in the view.
+/// Returns the summary. `in_view` converts its place to the instruction of the view.
 fn summarise(
     function: &Function,
     context: &RunContext,
@@ -169,7 +169,8 @@ fn summarise(
 }
 
 /// Forecasts the kernels of a module from the summaries of its functions, for the architecture `target`. `name` is the
-/// pass's name: only the printing pass has output. Findings of lints are included if the summaries were made for lints.
+/// pass's name: only the printing pass has output by default. Findings of lints are included if the summaries were made
+/// for lints.
 pub fn run_on_module(
     name: &str,
     functions: &[Option<&FunctionSummary>],
@@ -254,8 +255,9 @@ mod tests {
         run_on_module(FORECAST, &known, "sm_90", &Config::default()).expect("a forecast").findings
     }
 
-    /// A finding belongs to the kernel, at a line in the file of the function with the cause. A finding about the whole
-    /// kernel is at the line at which the compiler begins the kernel. Without a request, there are no findings.
+    /// A finding belongs to the kernel. Its line is in the file of the function with the cause. A finding about the
+    /// whole kernel is at the first line that the compiler reports for the kernel. Without a request, there are no
+    /// findings.
     #[test]
     fn places_of_findings() {
         let places = |finding: &PlacedFinding| (finding.name, finding.kernel, finding.function, finding.line);

@@ -1,9 +1,9 @@
 //! The limits about which `nvptx-regalloc` warns, and that are errors with `strict`: registers for the operands of an
 //! instruction, shared memory for slots, and the frame of a function.
 //!
-//! Registers and shared memory are limits only for a requested number of registers. `regalloc=auto` aims at the number
-//! that is possible, so only the frame counts there. The code is correct beyond all of these limits: ptxas resolves the
-//! rest.
+//! Registers and shared memory are limits only if a number of registers is requested. `regalloc=auto` chooses a number
+//! that is possible, so only the frame is a limit there. The code is correct even if a limit is exceeded: ptxas spills
+//! the remaining values.
 
 use crate::config::{Config, RegisterTarget, SpillTo, Warn};
 use crate::error::{Error, ErrorKind};
@@ -21,8 +21,8 @@ pub(super) fn are_told(config: &Config) -> bool {
     config.warn.contains(Warn::LIMITS)
 }
 
-/// Returns an error, in ptxas's words, if the operands of one instruction need more registers than `regalloc=N` allows,
-/// whatever is spilled.
+/// Returns an error with ptxas's wording if the operands of one instruction need more registers than `regalloc=N`
+/// allows, whatever is spilled.
 pub(super) fn of_operands(function: &Function, config: &Config, facts: &Facts<'_>) -> Option<(Inst, Error)> {
     let RegisterTarget::Most(registers) = config.regalloc else { return None };
     let (widest, needed) = facts.widest().filter(|&(_, needed)| needed > registers)?;
@@ -40,7 +40,7 @@ pub(super) fn of_operands(function: &Function, config: &Config, facts: &Facts<'_
 }
 
 /// Returns errors if shared memory has no room for all values that exceed `regalloc=N`, or if slots make the frame too
-/// large. `reserved` of the registers are not for values.
+/// large. `reserved` registers hold no values.
 pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome, reserved: u32) -> Vec<Error> {
     let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
     let is_ended_by_number = outcome.spilled.len() >= config.regalloc_values as usize;
@@ -72,7 +72,7 @@ pub(super) fn of_refusal(function: &Function, config: &Config, refusal: &Refusal
     is_full.then(|| limit(function, format!("spills no value to shared memory: {refusal}"), remedy(config, None)))
 }
 
-/// Returns the remedy for full shared memory; `enough` registers would suffice.
+/// Returns the remedy for full shared memory. `enough` is the number of registers that would suffice.
 fn remedy(config: &Config, enough: Option<u32>) -> String {
     let registers = enough.filter(|&enough| enough <= MAX_REGISTERS).map(|enough| format!("use regalloc={enough}"));
     let local = match config.spill_to.contains(SpillTo::LOCAL) {
@@ -91,7 +91,7 @@ mod tests {
         output(&kernel(words), &format!("regalloc-slack=0;{parameters}")).limits.iter().map(Error::to_string).collect()
     }
 
-    /// An instruction with too many operands is a warning in ptxas's words, but only for a requested number of
+    /// An instruction with too many operands causes a warning with ptxas's wording, but only for a requested number of
     /// registers.
     #[test]
     fn operands() {

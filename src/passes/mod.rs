@@ -44,7 +44,7 @@ use crate::spill::spiller::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
 
-/// Context of a pass, beside the function itself.
+/// Context of a pass, in addition to the function itself.
 #[derive(Clone, Debug)]
 pub struct RunContext {
     /// The options.
@@ -189,15 +189,15 @@ pub static PASSES: &[Pass] = &[
     Pass { name: PRINT_VIEW, edits: false, run: print_view },
 ];
 
-/// Runs the pass with a name on a function.
+/// Runs the pass called `name` on a function.
 ///
-/// Functions that are excluded by their attribute or `optnone` are left alone without an error.
+/// A function that is excluded by its attribute or `optnone` stays unchanged, without an error.
 pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let pass = PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| unknown(name))?;
     if pass.edits && is_excluded(context) {
         return Ok(PassOutput::unchanged(function));
     }
-    // An order that relies on the effects of inline assembly is checked with the same effects.
+    // The scheduler may rely on the effects of inline assembly, so the checker gets the same effects.
     let told = (pass.name == SCHEDULE && context.config.assembly_loads)
         .then(|| with_assembly_loads(function, &context.classification));
     let function = told.as_ref().unwrap_or(function);
@@ -208,7 +208,7 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;
     } else if output.edits.edits().iter().any(Edit::is_unbounded_in_llvm) {
-        // The shim refuses edits that would make LLVM abort; all other wrong edits are refused here.
+        // The shim refuses edits that would make LLVM abort. All other wrong edits are refused here.
         output.edits.apply(function)?;
     }
     if pass.edits {
@@ -243,7 +243,7 @@ fn verify(function: &Function, output: &mut PassOutput) -> Result<(), Error> {
         return Ok(());
     }
     let count = unproven.len() + at_slots.len();
-    // The first error of each.
+    // The first error of each check.
     let found = [unproven.first().map(ToString::to_string), at_slots.first().map(ToString::to_string)];
     let first = found.into_iter().flatten().collect::<Vec<_>>().join("; at a slot: ");
     Err(Error::new(
@@ -264,7 +264,7 @@ pub(crate) fn is_excluded(context: &RunContext) -> bool {
     !config.enabled || (context.is_optnone && !config.optnone)
 }
 
-/// Fails after all work is done, so that tests can prove that none of it has an effect.
+/// Returns an injected error after all work is done, so that tests can prove that a failed pass has no effect.
 fn inject(fault: Injection) -> Result<(), Error> {
     match fault {
         Injection::None | Injection::WrongEdits => Ok(()),
@@ -304,7 +304,7 @@ mod tests {
     use crate::config::Layers;
     use crate::function::{Block, FunctionBuilder, Position, RegClass, VReg};
 
-    /// The shim registers the passes of this list under the same names, with the same declaration of their changes.
+    /// The shim registers the passes of this list under the same names, and with the same `edits` flags.
     #[test]
     fn the_shim_knows_the_same_passes() {
         let list = include_str!("../../cpp-shim/Passes.def");
@@ -370,7 +370,7 @@ mod tests {
         assert!(problem.starts_with("the checker finds 2 errors, first: misaligned slot: %0 and slot0"), "{problem}");
     }
 
-    /// An injected error occurs in passes with edits, and in no others.
+    /// An injected error occurs in passes with edits only.
     #[test]
     fn injected_error() {
         let context = context("inject=error");

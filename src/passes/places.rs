@@ -14,9 +14,9 @@ pub struct Place {
     pub anchor: &'static str,
     /// Whether it replaces LLVM's pass.
     pub replaces: bool,
-    /// Whether it directly follows the previous pass of the list: no other pass changes a function in between.
+    /// Whether it directly follows the previous pass of the list, with no other pass in between.
     pub follows: bool,
-    /// Whether block frequencies and loops are computed for it, if they are not available.
+    /// Whether block frequencies and loops are computed for the pass, if they are not available.
     pub with_analyses: bool,
 }
 
@@ -48,41 +48,41 @@ pub fn places(config: &Config, optimises: bool) -> Vec<Place> {
     };
     let with_analyses = optimises;
     if config.cssa {
-        // After the last pass that changes code in SSA form. PHI elimination and the analyses that it needs follow. At
-        // -O0, frequencies would cost more than all other passes together.
+        // After the last pass that changes code in SSA form. PHI elimination, with the analyses that it needs, follows.
+        // At -O0, computing frequencies would take longer than all other passes together.
         add(CSSA, "nvptx-proxyreg-erasure", with_analyses, false);
     }
-    // Block frequencies are computed for the coalescer earlier than for LLVM. All passes up to stack slot colouring,
-    // which needs them, preserve them, so they are computed no more often.
+    // The coalescer needs block frequencies before LLVM does. The passes up to stack slot colouring, which also needs
+    // the frequencies, preserve them, so LLVM does not compute them again.
     match (config.position, optimises) {
         (CoalescerPosition::Off, _) => (),
         (CoalescerPosition::After, true) => add(COPY_COALESCER, BEHIND_COALESCER, with_analyses, false),
         (CoalescerPosition::Instead, true) => add(COPY_COALESCER, "register-coalescer", with_analyses, true),
         _ => add(COPY_COALESCER, AHEAD_OF_COALESCER, with_analyses, false),
     }
-    // Directly after the coalescer, because the forecast is fitted to coalesced code, and before renaming. It costs
-    // nothing unless enabled, which is known only when the code generator runs.
+    // Directly after the coalescer, because the forecast is fitted to coalesced code, and before renaming. Whether the
+    // forecast is enabled is known only when the code generator runs. A disabled forecast costs nothing.
     add(FORECAST, if optimises { BEHIND_COALESCER } else { AHEAD_OF_COALESCER }, false, false);
     if optimises {
-        // Both run before the passes that analyse liveness. The first changes only inline assembly. The second needs
-        // one definition of each address, as the coalescers leave it.
+        // Both passes run before the passes that analyse liveness. The first changes only inline assembly. The second
+        // needs one definition of each address, as the coalescers leave it.
         add(SIMD_VIDEO, BEHIND_NUMBERS, false, false);
         add(SHARED_ADDRESSES, BEHIND_NUMBERS, false, false);
-        // After the coalescers, rematerialisation has no copies to consider. Its clones are scheduled with the other
-        // instructions.
+        // After the coalescers, so that rematerialisation has no copies to consider. The scheduler then also orders the
+        // clones.
         add(REMAT, BEHIND_NUMBERS, false, false);
-        // The coalescers' work would change the order.
+        // After the coalescers, because they would change the order.
         add(SCHEDULE, BEHIND_NUMBERS, false, false);
-        // Liveness depends on the order.
+        // After the scheduler, because liveness depends on the order.
         add(REGALLOC, BEHIND_NUMBERS, false, false);
         // After block placement, which creates the two jumps, and before renaming, which gives predicates other
         // readers.
         add(LOOP_SHAPE, AHEAD_OF_PRINTER, false, false);
     }
     if config.rename {
-        // After every pass that uses single definitions, like NVPTX's peephole, or merges equal blocks, like branch
-        // folding and block placement: with shared names, more blocks are equal. At -O0, no pass after the frame's
-        // lowering does either.
+        // After every pass that relies on single definitions, like NVPTX's peephole pass, or that merges equal blocks,
+        // like branch folding and block placement: with shared names, more blocks are equal. At -O0, no such pass
+        // follows the frame's lowering.
         add(RENAME, if optimises { AHEAD_OF_PRINTER } else { "nvptx-prolog-epilog" }, false, false);
     }
     places
@@ -109,7 +109,7 @@ mod tests {
         assert!(places(&config("cssa;rename"), false).iter().all(|place| !place.with_analyses));
     }
 
-    /// The coalescer runs at its requested position, and no other pass replaces a pass of LLVM.
+    /// The coalescer runs at its requested position, and it is the only pass that replaces a pass of LLVM.
     #[test]
     fn positions() {
         let of = |position: &str, optimises| {
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(of("instead", false), Some((AHEAD_OF_COALESCER, false)));
     }
 
-    /// A function is flattened once for the coalescer and the forecast only if the forecast directly follows.
+    /// The coalescer and the forecast share one view of a function only if the forecast directly follows the coalescer.
     #[test]
     fn forecasts() {
         let directly = |position: &str, optimises| {
@@ -136,7 +136,7 @@ mod tests {
         assert!(!directly("before", true) && !directly("instead", true) && !directly("off", false));
     }
 
-    /// Passes at the same anchor follow each other; the first of them follows none.
+    /// Passes at the same anchor follow each other. The first of them does not follow any pass of the list.
     #[test]
     fn neighbours() {
         let places = places(&config("cssa;rename"), true);

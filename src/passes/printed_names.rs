@@ -7,10 +7,10 @@ use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::IndexVec;
 use crate::spill::spiller::PtxasSpill;
 
-/// Returns the registers with these names, and ptxas's own spills of them; infinite without a number. The names are
-/// those of the PTX, or the names that LLVM prints. LLVM numbers the used registers of each class from 1 in the order
-/// of their numbers, so its names are valid if no later pass removes a register. In PTX, several registers may have the
-/// same name; a register without a listed load is left out.
+/// Returns ptxas's own spills of the registers in `names`. A name without a number of moved words counts as infinitely
+/// many. The names are those of the PTX, or the names that LLVM prints. LLVM numbers the used registers of each class
+/// from 1, in the order of their register numbers, so its names are valid if no later pass removes a register. In PTX,
+/// several registers may have the same name. If `names` lists loads, a register with none of these loads is left out.
 pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<PtxasSpill>> {
     let numbers: HashMap<&str, usize> = names.iter().zip(0..).map(|(register, at)| (&*register.name, at)).collect();
     let named = named(function, &numbers);
@@ -51,8 +51,8 @@ fn named(function: &Function, numbers: &HashMap<&str, usize>) -> IndexVec<VReg, 
     function.regs().map(number_of).collect()
 }
 
-/// Returns, for each name, the registers with this name that an instruction reads, for each instruction with such a
-/// read, in the order of the code.
+/// Returns the reads of each name, in the order of the code. A read is an instruction, represented by the registers
+/// with this name that it reads.
 fn reads(function: &Function, named: &IndexVec<VReg, Option<usize>>, names: usize) -> Vec<Vec<Vec<VReg>>> {
     let mut reads: Vec<Vec<Vec<VReg>>> = vec![Vec::new(); names];
     let mut last: Vec<Option<Inst>> = vec![None; names];
@@ -68,7 +68,7 @@ fn reads(function: &Function, named: &IndexVec<VReg, Option<usize>>, names: usiz
     reads
 }
 
-/// Returns LLVM's prefix of a register's number.
+/// Returns the prefix that LLVM prints before a register's number.
 fn prefix(class: RegClass) -> Option<&'static str> {
     match class {
         RegClass::B1 => Some("%p"),
@@ -84,7 +84,7 @@ fn prefix(class: RegClass) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// LLVM's names count the used registers of a class.
+    /// LLVM's names number the used registers of a class.
     #[test]
     fn names_of_llvm() {
         let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode LD_i64\nregs %0 B32 B32 B64 B32\n\
@@ -97,8 +97,8 @@ mod tests {
         assert_eq!((of(&["%r1"]), of(&["%r2", "%rd1"]), of(&["%r3", "%rd2", "%p1"])), (vec![0], vec![2, 3], vec![]));
     }
 
-    /// Registers with the same name are distinguished by their reads: each gets the loads of its own reads, and
-    /// registers without loads stay.
+    /// Registers with the same name are distinguished by their reads: each gets the loads that serve its own reads.
+    /// Registers without such loads stay.
     #[test]
     fn registers_of_one_name() {
         let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nregs %0 B32 \"%r7\" B32 \"%r7\" B32 \"%r7\"\n\

@@ -227,7 +227,8 @@ mod tests {
         }
     }
 
-    /// Returns a kernel whose callee has shared memory by this declaration, or is not in the file if `reads` is empty.
+    /// Returns a kernel and its callee. `memory` declares the callee's shared memory. `reads` replaces the callee's
+    /// body, if not empty.
     fn calling(memory: &str, reads: &str) -> Vec<u8> {
         let body = "{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, tile;\n\tld.shared.u32 %r2, [%r1];\n\tst.shared.u32 [%r1+4], %r2;\n\
             \tret;\n}\n";
@@ -255,8 +256,8 @@ mod tests {
         (of_kernel.map(|remark| remark.message).collect(), String::from_utf8(output.text).expect("a text"))
     }
 
-    /// A kernel whose callees have known shared memory, or none, gets slots beside it. Otherwise, the remark names the
-    /// function of the file with the reason.
+    /// A kernel whose callees have known shared memory, or none, gets slots in addition to that memory. Otherwise, the
+    /// remark names the callee that prevents slots, and the reason.
     #[test]
     fn callees_with_shared_memory() {
         let (told, text) = kept(&calling(".shared .align 4 .b8 tile[512];", ""), "");
@@ -277,7 +278,7 @@ mod tests {
         assert_eq!(told, [outside]);
     }
 
-    /// Words that must fit across a call by the ABI are counted if the file does not define the function.
+    /// If the file does not define a callee, the words that do not survive a call by the ABI count as live.
     #[test]
     fn words_across_calls() {
         let outside =

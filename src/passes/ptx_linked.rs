@@ -1,5 +1,5 @@
-//! Profiles of two compilers: kernels whose bodies come from another PTX file are linked, and then follow their
-//! choices.
+//! Profiles for two compilers: the body of a kernel may come from the PTX file of another compiler. The body is linked,
+//! and the profile's choices are applied to it.
 
 use std::collections::BTreeMap;
 
@@ -44,11 +44,8 @@ fn kernel_of<'m>(module: &'m Module<'_>, name: &str) -> Option<&'m Body> {
     module.kernels().find(|body| body.name(module.file()) == name)
 }
 
-/// Replaces bodies of kernels in a PTX file by bodies from other files, and applies these bodies' choices. The
-/// profile's entries for other functions have no effect. The rest is as in [`replay_on_ptx`].
-///
-/// # Errors
-/// A text cannot be split into statements, files do not fit each other, an option is wrong, or a pass fails.
+/// Replaces bodies of kernels in a PTX file by bodies from other files, and applies the choices for these bodies. The
+/// profile's entries for other functions have no effect. Arguments and result are as in [`replay_on_ptx`].
 pub fn link_on_ptx(
     name: &str,
     bytes: &[u8],
@@ -81,7 +78,7 @@ pub fn link_on_ptx(
         unfit.changed.extend(refused.into_iter().map(|(name, _)| name.to_owned()));
         output.text = linked;
     }
-    // The choices are for the linked bodies.
+    // The choices refer to the linked bodies, so the entries get the hashes of these bodies.
     let new: BTreeMap<String, String> = functions_of_ptx(&Module::read(name, &output.text)?).into_iter().collect();
     let entry = |entry: &Entry| {
         let hash = new.get(&entry.name).cloned().unwrap_or_default();
@@ -94,11 +91,9 @@ pub fn link_on_ptx(
     Ok((replayed, unfit))
 }
 
-/// Applies all choices of a profile: first those for the file's own functions, like [`replay_on_ptx`], then those for
-/// bodies of other files. If the profile was made for LLVM IR, LLVM's plugin has applied the former.
-///
-/// # Errors
-/// As [`link_on_ptx`].
+/// Applies all choices of a profile: first the choices for the file's own functions, like [`replay_on_ptx`], then the
+/// choices for bodies of other files. If the profile was made for LLVM IR, LLVM's plugin has already applied the
+/// choices for the file's own functions.
 pub fn replay_linked(
     name: &str,
     bytes: &[u8],
@@ -163,7 +158,7 @@ mod tests {
         (String::from_utf8(output.text).expect("it is text"), unfit)
     }
 
-    /// A body comes from the file of the profile's entry, and its choices are applied to it.
+    /// The body comes from the file that the profile's entry names, and the entry's choices are applied to the body.
     #[test]
     fn bodies_of_another_file() {
         let (own, theirs) = (file("%r", 5), file("%q", 5));
@@ -180,7 +175,7 @@ mod tests {
         assert!(changed.contains("%q") && !changed.contains("mov.u32 %q2, %q1"), "{changed}");
     }
 
-    /// Without the file, or with other contents of either file, the kernel keeps its body and is reported.
+    /// If the other file is missing, or the contents of either file differ, the kernel keeps its body and is reported.
     #[test]
     fn files_that_are_not_there() {
         let (own, other) = (file("%r", 5), Other::new("b.ptx", file("%q", 5).into_bytes()));
@@ -198,7 +193,7 @@ mod tests {
         );
     }
 
-    /// A profile that was made for LLVM IR has other hashes; LLVM applies its entries without another file.
+    /// A profile that was made for LLVM IR has other hashes. LLVM's plugin applies its entries that need no other file.
     #[test]
     fn profiles_of_llvm_ir() {
         let (own, other) = (file("%r", 5), Other::new("b.ptx", file("%q", 5).into_bytes()));

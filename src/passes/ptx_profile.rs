@@ -60,7 +60,7 @@ pub fn replay_on_ptx(
             unfit.elsewhere.push((function.to_owned(), linked.file.clone()));
             continue;
         }
-        // ptxas would refuse the whole file for the pragma.
+        // In an older PTX version, ptxas would refuse the whole file because of the pragma.
         if entry.smem_spilling && module.version() < Some(PtxVersion::SMEM_SPILLING) {
             unfit.ahead.push(function.to_owned());
             continue;
@@ -85,7 +85,7 @@ pub fn replay_on_ptx(
         }
     }
     if !heads.is_empty() {
-        // The results of passes may depend on the bounds.
+        // The bounds are inserted before the passes run, because their results may depend on the bounds.
         output.text = heads.apply(bytes);
     }
     for pass in PASSES {
@@ -103,8 +103,8 @@ pub fn replay_on_ptx(
     Ok((output, unfit))
 }
 
-/// Whether a kernel may get `.minnctapersm`: only a kernel whose `setmaxnreg` ptxas ignores without it. A search has
-/// run the kernel with it.
+/// Whether a kernel may get `.minnctapersm`: only a kernel whose `setmaxnreg` ptxas ignores without that bound. The
+/// search has run the kernel with the bound.
 fn wants_blocks(module: &Module<'_>, body: &Body, target: &str) -> bool {
     let requests = module.register_requests(body);
     requests.is_some_and(|requests| {
@@ -112,14 +112,14 @@ fn wants_blocks(module: &Module<'_>, body: &Body, target: &str) -> bool {
     })
 }
 
-/// Whether a kernel may get a register limit. A kernel with `setmaxnreg` may, only if every run can still get the
-/// registers that it requests. On an unknown architecture, it may not.
+/// Whether a kernel may get a register limit. A kernel with `setmaxnreg` may get one only if every run can still get
+/// the registers that it requests, and not on an unknown architecture.
 fn may_be_limited(module: &Module<'_>, body: &Body, registers: u32, target: &str) -> bool {
     let Some(requests) = module.register_requests(body) else { return true };
     Architecture::by_name(target).is_ok_and(|architecture| requests.may_be_limited_to(registers, architecture))
 }
 
-/// Whether a pass does anything for a function with these options.
+/// Whether a pass may change a function with these options.
 fn is_wanted(pass: &str, config: &Config) -> bool {
     !is_idle(pass, config)
 }
@@ -145,7 +145,7 @@ mod tests {
         (String::from_utf8(output.text).expect("it is text"), unfit)
     }
 
-    /// Only functions with choices change, and `off` changes nothing.
+    /// Only functions with choices change, and an entry with `off` changes nothing.
     #[test]
     fn only_what_is_chosen() {
         assert_eq!(replayed(TWO, vec![]), (TWO.into(), Unfit::default()));
@@ -167,8 +167,8 @@ mod tests {
         assert_eq!((same, unfit.ahead), (older, vec!["b".to_owned()]));
     }
 
-    /// A limit with which a kernel that moves registers between warpgroups may wait for ever is not applied, nor are
-    /// other choices for that kernel. A limit with enough registers is applied.
+    /// If a register limit might make `setmaxnreg` wait for ever, neither the limit nor the kernel's other choices are
+    /// applied. A limit with enough registers is applied.
     #[test]
     fn limits_beside_setmaxnreg() {
         let asks = "\tsetmaxnreg.inc.sync.aligned.u32 232;\n\tret;\n}\n";
@@ -191,8 +191,8 @@ mod tests {
         assert!(unfit.is_empty() && other.contains(".maxnreg 240"), "{other}");
     }
 
-    /// `.minnctapersm` is only for kernels whose `setmaxnreg` ptxas ignores without it. The other name is that of the
-    /// result of all passes.
+    /// `.minnctapersm` is applied only to kernels whose `setmaxnreg` ptxas ignores without it. The other name is given
+    /// to the result of all passes.
     #[test]
     fn blocks_and_names() {
         let asks = "\tsetmaxnreg.dec.sync.aligned.u32 40;\n\tsetmaxnreg.inc.sync.aligned.u32 232;\n\tret;\n}\n";
@@ -217,7 +217,7 @@ mod tests {
         assert!(!changed.contains("mov.u32 %r2, %r1;\n\tadd"), "{changed}");
     }
 
-    /// A function with a changed text keeps it, and is reported.
+    /// A function whose text has changed since the search keeps its text, and is reported.
     #[test]
     fn other_code() {
         let text = TWO.replace("%r1, 5", "%r1, 6");

@@ -15,7 +15,7 @@ use crate::spill::{Engine, EngineResult, Outcome, SpillSpace, SpillSummary, spil
 use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
-/// The registers that hold the addresses of a thread's slots.
+/// Number of registers that hold the addresses of a thread's slots.
 pub(super) const ADDRESSES: u32 = 2;
 
 /// Whether the pass does nothing, whatever the function.
@@ -38,14 +38,14 @@ fn registers(function: &Function, context: &RunContext) -> Option<u32> {
     }
 }
 
-/// Returns how many registers of a number are left to ptxas, without the ones for addresses. The forecast runs only if
-/// its result matters.
+/// Returns how many of `registers` are left to ptxas, in addition to the registers for addresses. The forecast runs
+/// only if its result matters.
 fn slack(facts: &Facts<'_>, function: &Function, context: &RunContext, registers: u32) -> Result<u32, Error> {
     match context.config.regalloc_slack {
         Slack::Number(number) => Ok(number),
-        // If the live words are half as many again as the registers, ptxas has many loads to issue early. With the most
-        // slack, gemm with four blocks spills 1,716 bytes, and 2,164 with 8; FlagGems' `any_kernel_dim` at 32 registers
-        // spills 7,776, and 23,056 with less.
+        // If the live words exceed the registers by half or more, ptxas has many loads to issue early. With the most
+        // slack, gemm with four blocks spills 1,716 bytes; with a slack of 8, 2,164 bytes. FlagGems' `any_kernel_dim`
+        // at 32 registers spills 7,776 bytes with the most slack, and 23,056 bytes with less.
         Slack::Auto if context.config.regalloc == RegisterTarget::Auto => Ok(MAX_SLACK),
         Slack::Auto if 2 * facts.peak() > 3 * registers => Ok(MAX_SLACK),
         Slack::Auto if facts.peak() + MAX_SLACK + ADDRESSES <= registers => Ok(MAX_SLACK),
@@ -187,7 +187,7 @@ fn spills(
     let mut spills = SpillBytes {
         local_stored: stored(SpillSpace::Local),
         local_loaded: loaded(SpillSpace::Local),
-        // No other selection of the same values takes fewer slots.
+        // The same values do not fit into fewer slots.
         least_slots: outcome.bytes.local.into(),
         slots: outcome.bytes.local.into(),
         shared_stored: stored(SpillSpace::Shared),
@@ -216,8 +216,8 @@ fn not_spilled(message: String) -> Remark {
     Remark { kind: RemarkKind::Missed, inst: None, name: "NotSpilled", message }
 }
 
-/// Returns a remark about refused shared memory; `None` for device functions, which never have slots of their own
-/// there.
+/// Returns a remark about refused shared memory; `None` for device functions, which never have slots of their own in
+/// shared memory.
 fn refused(refusal: &Refusal) -> Option<Remark> {
     (*refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("spills no value to shared memory: {refusal}")))
 }
@@ -257,7 +257,7 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
     outcome.spilled.iter().map(remark).chain(cache).collect()
 }
 
-/// Returns the cost of the slots in cache.
+/// Describes how much L1 cache the slots take.
 fn cache_told(outcome: &Outcome) -> String {
     format!("an SM gives up {} KB of L1 cache for the slots", outcome.cache_given_up.div_ceil(1024))
 }
@@ -310,7 +310,7 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
     text
 }
 
-/// Returns the score and the means of a trial.
+/// Describes the means and the score of a trial.
 fn trial_told(trial: &Trial, number: u32) -> String {
     let Trial { permissions, score } = trial;
     let in_loops = match permissions.in_loops {

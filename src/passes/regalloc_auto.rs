@@ -1,9 +1,10 @@
-//! `regalloc=auto`: a kernel that is expected to spill gets the plan with the least traffic, if that is clearly less
-//! than ptxas's own. It gets the hardware's register limit if ptxas gives up most registers for occupancy that is not
-//! requested.
+//! `regalloc=auto`: a kernel that is expected to spill gets the plan with the least traffic, if that traffic is clearly
+//! less than ptxas's own. The kernel gets the hardware's register limit if ptxas would give up most registers for
+//! occupancy that is not requested.
 //!
-//! Each engine makes a plan. The words that do not fit with a plan are spilled by ptxas. They count with the cost that
-//! the same allocator would have in local memory, by their share of all words that do not fit.
+//! Each engine makes a plan. ptxas spills the words that do not fit with a plan. Their cost is estimated as their share
+//! of all words that do not fit in registers, multiplied by the greedy allocator's cost of spilling all of these words
+//! to local memory.
 
 use crate::config::{Chooser, SpillTo};
 use crate::error::Error;
@@ -18,18 +19,19 @@ use super::RunContext;
 /// The engines in the order of the attempts; the first wins a tie.
 const ENGINES: [Chooser; 3] = [Chooser::Greedy, Chooser::Fatpoint, Chooser::Price];
 
-/// At least one of this many words that do not fit must be spilled. Below, ptxas spills the rest as before, or more:
-/// measured on kernels that spill, of which one with a sixth spilled an eighth more.
+/// A plan must spill at least one in this many of the words that do not fit. With smaller plans, ptxas spills as much
+/// as before, or more. This was measured on kernels that spill: with a plan for one sixth of the words, one kernel
+/// spilled an eighth more.
 const LEAST_PART: u32 = 4;
 
 /// A plan must leave less traffic than this share of the traffic without a plan.
 const LESS: f64 = 0.9;
 
-/// A plan may move at most this many times the bytes that ptxas is expected to spill, both counted statically: the
-/// forecast of spills is correct within a factor of three.
+/// A plan may move at most this many times the bytes that ptxas is expected to spill, both counted statically. The
+/// reason is that the forecast of spills is correct within a factor of three.
 const MOST_MOVED: u64 = 3;
 
-/// Returns the forecast of a function by itself; `None` if it is not expected to spill.
+/// Returns the forecast of a function alone; `None` if the function is not expected to spill.
 pub(super) fn spilling(
     function: &Function,
     context: &RunContext,
@@ -43,7 +45,7 @@ pub(super) fn spilling(
 /// The attempts, and the best plan.
 #[derive(Debug)]
 pub(super) struct BestPlan {
-    /// The best plan that is good enough; otherwise, the plan with the least traffic.
+    /// The best plan that is good enough; if there is none, the plan with the least traffic.
     pub(super) outcome: Outcome,
     /// Whether it is good enough.
     pub(super) is_enough: bool,
@@ -54,7 +56,7 @@ pub(super) struct BestPlan {
 /// Returns the plan with the least traffic for a kernel that is expected to spill.
 ///
 /// # Errors
-/// The kernel must have no slots.
+/// The reason for which the kernel must have no slots.
 pub(super) fn best(
     facts: &Facts<'_>,
     goal: &SpillGoal,
@@ -63,7 +65,7 @@ pub(super) fn best(
     forecast: &Forecast,
 ) -> Result<BestPlan, Refusal> {
     let answer = |chooser: Chooser| EngineResult::of(Engine { chooser, preset: engine.preset.clone() });
-    // The result does not depend on the memories for values.
+    // The allocator's result does not depend on the memories that slots may lie in.
     let by_greedy = answer(Chooser::Greedy);
     let local = SpillGoal { spill_to: SpillTo::LOCAL, ..goal.clone() };
     let without = spill_values(facts, &local, &by_greedy, launch)?.cost;
@@ -108,7 +110,7 @@ fn is_much(outcome: &Outcome, words: u32) -> bool {
     LEAST_PART * (before - after) >= before.saturating_sub(words)
 }
 
-/// Whether a plan moves at most about as many bytes as ptxas is expected to spill.
+/// Whether a plan moves at most [this many](MOST_MOVED) times the bytes that ptxas is expected to spill.
 fn is_in_proportion(outcome: &Outcome, forecast: &Forecast) -> bool {
     let moved = outcome
         .spilled

@@ -14,7 +14,7 @@ pub(super) fn is_idle(config: &Config) -> bool {
     config.remat == Remat::Off
 }
 
-/// Whether the pass concerns only functions with more live words than registers.
+/// Whether the pass changes only functions with more live words than registers.
 pub(super) fn needs_many(config: &Config) -> bool {
     config.remat == Remat::Widened
 }

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::function::Function;
 use crate::rename::{Outcome, rename};
 
-/// Runs the pass. A function in SSA form is left alone: its registers have one definition each until PHI elimination. A
-/// function is also left alone if its options disable the pass, because the pass is in the pipeline for all functions.
+/// Runs the pass. A function in SSA form is left alone: its registers have one definition each until PHI elimination.
+/// The pass is in the pipeline for all functions, so a function whose options disable the pass is left alone, too.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa || !context.config.rename {
         return Ok(PassOutput::unchanged(function));

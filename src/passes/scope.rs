@@ -8,26 +8,26 @@ use crate::function::assembly::may_access_shared;
 use crate::function::simd_video::may_be_in;
 use crate::spill::remat::LONG;
 
-/// The part of a function that a pass reads: a view needs no more.
+/// The part of a function that a pass reads. The view needs only this part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Nothing: the pass leaves the function unchanged.
     Nothing,
-    /// PHIs, terminators, the first instruction after the PHIs and the last instruction of each block, and all operands
-    /// with registers of PHIs. Other registers may lack their definition.
+    /// PHIs, terminators, the first instruction after the PHIs and the last instruction of each block, and all
+    /// registers that PHIs use. Other registers may lack their definition.
     Phis,
     /// The whole function.
     Whole,
 }
 
-/// Counts of a function's contents, taken without a view.
+/// Counts of a function's contents, computed without a view.
 #[derive(Clone, Debug, Default)]
 pub struct Census<'a> {
     /// Instructions. Debug instructions do not count, so that -g changes nothing.
     pub instructions: u64,
     /// PHIs among them.
     pub phis: u64,
-    /// Accesses to shared memory, without inline assembly, whose text has its accesses.
+    /// Accesses to shared memory, except accesses in inline assembly.
     pub shared_accesses: u64,
     /// Blocks that end in two jumps.
     pub two_jumps: u64,
@@ -35,7 +35,7 @@ pub struct Census<'a> {
     pub assembly: Vec<Cow<'a, str>>,
 }
 
-/// Whether the pass with a name leaves every function unchanged.
+/// Whether the pass called `name` leaves every function unchanged.
 pub fn is_idle(name: &str, config: &Config) -> bool {
     match name {
         SIMD_VIDEO => !config.simd_video,
@@ -49,7 +49,8 @@ pub fn is_idle(name: &str, config: &Config) -> bool {
     }
 }
 
-/// Returns the part of a function that the pass with a name reads. The census is taken only if it matters.
+/// Returns the part of a function that the pass called `name` reads. `census` is called only if the result depends on
+/// it.
 pub fn scope<'a>(name: &str, config: &Config, census: impl FnOnce() -> Census<'a>) -> Scope {
     if is_idle(name, config) {
         return Scope::Nothing;
@@ -74,7 +75,7 @@ pub fn scope<'a>(name: &str, config: &Config, census: impl FnOnce() -> Census<'a
     }
 }
 
-/// Whether another reader than the pass needs the function: the checker, statistics, or a trace.
+/// Whether the checker, statistics, or a trace needs the whole function.
 fn shows_the_function(config: &Config) -> bool {
     let checks = config.verify || config.verify_coalescing;
     let counts = config.stats.is_some();
@@ -100,7 +101,7 @@ mod tests {
         Census { assembly: vec!["mov.b32 $0, $1;".into(), text.into()], ..none() }
     }
 
-    /// A pass reads a function that has code for it, and nothing of other functions.
+    /// A pass reads only functions that contain code that it may change.
     #[test]
     fn what_concerns_a_pass() {
         assert_eq!(of(CSSA, "", none()), Scope::Nothing);
@@ -123,7 +124,7 @@ mod tests {
         }
     }
 
-    /// A short function has few live words: rematerialisation above the limit does not read it.
+    /// A short function has few live words, so rematerialisation at high pressure does not read it.
     #[test]
     fn short_functions() {
         let long = |instructions| Census { instructions, ..none() };
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(of(REMAT, "remat=peaks", none()), Scope::Whole);
     }
 
-    /// If no decision depends on it, no census is taken.
+    /// The census is taken only if a decision depends on it.
     #[test]
     fn the_census_is_taken_where_it_matters() {
         let taken = |name, parameters| {

@@ -32,8 +32,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-/// Returns the pass's patch of a PTX function, and the number of changed statements. It needs no view: a statement
-/// becomes a scope that reads and writes the same registers.
+/// Returns the pass's patch of a PTX function, and the number of changed statements. The pass needs no view: each
+/// changed statement becomes a scope that reads and writes the same registers.
 pub(super) fn of_body(module: &Module<'_>, body: &Body, target: &str, config: &Config) -> (Patch, usize) {
     if is_idle(config, target) {
         return (Patch::default(), 0);
@@ -41,8 +41,8 @@ pub(super) fn of_body(module: &Module<'_>, body: &Body, target: &str, config: &C
     module.replace_instructions(body, &expanded)
 }
 
-/// Whether the pass does nothing, whatever the function. It needs `lop3`, which sm_50 has from PTX 4.3 on, but LLVM
-/// writes 4.0 for sm_50. Every version of PTX with sm_60 has it.
+/// Whether the pass does nothing, whatever the function. The pass needs `lop3`. On sm_50, `lop3` requires PTX 4.3, but
+/// LLVM writes PTX 4.0 there. Every version of PTX with sm_60 has `lop3`.
 fn is_idle(config: &Config, target: &str) -> bool {
     !config.simd_video || processor_number(target).is_none_or(|number| number < 60)
 }

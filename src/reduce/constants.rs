@@ -16,7 +16,7 @@ pub(super) fn halved(module: &Module<'_>) -> Vec<Edit> {
     with(module, |value| (value > 2).then_some(value / 2))
 }
 
-/// Replaces each integer by the result of a function.
+/// Replaces each integer by the result of `change`.
 fn with(module: &Module<'_>, change: fn(u64) -> Option<u64>) -> Vec<Edit> {
     let text = module.file().text();
     let mut edits = Vec::new();

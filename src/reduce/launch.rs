@@ -7,8 +7,8 @@ const SIZES: [u32; 8] = [1, 2, 4, 8, 32, 64, 128, 256];
 /// Most bytes of an argument that counts as an integer.
 const INTEGER: usize = 8;
 
-/// Returns the candidate with the fewest blocks and threads, and the smallest integers, with which it still passes the
-/// test.
+/// Returns the candidate with the fewest blocks and threads, and the smallest integer arguments, with which it still
+/// passes the test.
 pub(super) fn smaller(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     for axis in 0..3 {
         for of_block in [false, true] {
@@ -30,7 +30,7 @@ pub(super) fn smaller(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> b
     best
 }
 
-/// Replaces an argument by zero, one, or half of it, repeatedly.
+/// Replaces an argument by zero, one, or half of its value, as long as the test passes.
 fn smaller_argument(mut best: Candidate, number: usize, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     loop {
         let Some(Some(bytes)) = best.launch.arguments.get(number) else { return best };
@@ -38,7 +38,7 @@ fn smaller_argument(mut best: Candidate, number: usize, test: &mut dyn FnMut(&Ca
             return best;
         }
         let value = bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
-        // The addresses of buffers stay.
+        // Such large values are addresses of buffers.
         if value >= 1 << 32 {
             return best;
         }

@@ -1,4 +1,4 @@
-//! Removes text that computes nothing: debug information, directives, labels and declarations, white space and
+//! Removes text that does not compute anything: debug information, directives, labels, declarations, white space and
 //! comments.
 
 use super::minimise::Edit;
@@ -33,7 +33,7 @@ fn of_kinds(module: &Module<'_>, kinds: &[StatementKind]) -> Vec<Edit> {
     found.map(|statement| Edit::delete(whole(file, statement))).collect()
 }
 
-/// Removes pragmas and other directives, including those in the heads of functions.
+/// Removes pragmas and other directives, including directives in the heads of functions.
 pub(super) fn directives(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let text = file.text();
@@ -54,7 +54,7 @@ pub(super) fn directives(module: &Module<'_>) -> Vec<Edit> {
     edits
 }
 
-/// Returns the text with each statement on a line of its own, without comments.
+/// Returns the text with one statement a line, without comments.
 pub(super) fn tidy(module: &Module<'_>) -> String {
     let file = module.file();
     let mut out = String::new();

@@ -1,9 +1,9 @@
-//! Finds the edits of a list that can be made: all of them, or halves, quarters and so on, each in addition to the
-//! edits that were accepted before.
+//! Finds the edits of a list that a test accepts. First all edits are tried at once, then halves of the list, quarters
+//! and so on. Accepted edits stay in all later tests.
 
 use std::ops::Range;
 
-/// A part of a text, and its replacement.
+/// A range of a text, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
@@ -16,8 +16,8 @@ impl Edit {
     }
 }
 
-/// Returns the text with as many accepted edits as possible. Edits are in order and do not overlap; an edit that
-/// overlaps an earlier one is skipped. O(edits · log) tests.
+/// Applies as many edits as the test accepts, and returns the text. `edits` are in order. An edit that overlaps an
+/// earlier one is skipped. O(edits · log) tests.
 pub(super) fn minimise(text: &str, edits: &[Edit], test: &mut dyn FnMut(&str) -> bool) -> String {
     let mut own: Vec<&Edit> = Vec::new();
     for edit in edits {
@@ -30,7 +30,7 @@ pub(super) fn minimise(text: &str, edits: &[Edit], test: &mut dyn FnMut(&str) ->
     let mut best = text.to_owned();
     let mut size = own.len();
     while size > 0 {
-        // From the end: text there is not needed by later text.
+        // From the end, because no other text needs the last text.
         let mut end = own.len();
         while end > 0 {
             let start = end.saturating_sub(size);
@@ -64,7 +64,8 @@ fn edited(text: &str, edits: &[&Edit], holds: &[bool]) -> String {
 mod tests {
     use super::*;
 
-    /// If every edit is accepted or refused on its own, exactly the accepted edits are made, in any number.
+    /// If the test judges each edit independently of all others, exactly the accepted edits are made, however many
+    /// there are.
     #[test]
     fn all_that_hold() {
         let text: String = (0..64).map(|number| if number % 7 == 3 { 'x' } else { 'a' }).collect();

@@ -1,15 +1,16 @@
-//! Reduces test cases: a PTX module and its launch are made smaller, as long as a test still passes (Zeller and
+//! Reduces test cases: makes a PTX module and its launch smaller, as long as a test still passes (Zeller and
 //! Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002).
 //!
 //! A step is a list of independent edits of the text; [`minimise`] makes as many of them as it can. In the order of the
 //! files:
 //! * [`candidate`]: a PTX module and its launch; [`minimise`]: the edits of a list that can be made;
-//! * [`lines`]: debug information, directives, labels and declarations that are not needed; [`statements`]:
+//! * [`lines`]: removes unneeded debug information, directives, labels and declarations; [`statements`]: removes
 //!   instructions;
-//! * [`values`]: instructions that become a copy of an operand or a constant; [`branches`]: guards and branches;
-//! * [`moves`]: registers that are merged;
-//! * [`constants`]: smaller numbers; [`registers`]: fewer declarations; [`parameters`]: parameters that become
-//!   constants; [`launch`]: fewer threads.
+//! * [`values`]: replaces instructions by a copy of an operand or a constant; [`branches`]: removes guards of
+//!   instructions and branches;
+//! * [`moves`]: merges registers;
+//! * [`constants`]: makes numbers smaller; [`registers`]: shortens declarations; [`parameters`]: turns parameters into
+//!   constants; [`launch`]: reduces blocks, threads and arguments.
 
 mod branches;
 mod candidate;
@@ -33,7 +34,7 @@ use minimise::Edit;
 /// A list of edits of a text.
 type Step = fn(&Module<'_>) -> Vec<Edit>;
 
-/// The steps, in the order in which they are repeated: the step that removes most comes first.
+/// The steps, in the order in which they are repeated. The step that removes most comes first.
 const STEPS: [(&str, Step); 15] = [
     ("debug information", lines::debug_information),
     ("instructions", statements::deletions),
@@ -52,9 +53,9 @@ const STEPS: [(&str, Step); 15] = [
     ("registers in lists", registers::unnamed),
 ];
 
-/// Reduces a PTX module and its launch. `test` returns whether a candidate still shows the searched behaviour; the
-/// first candidate must. It is called O(statements · log) times in each round, and rounds are repeated while the text
-/// becomes smaller.
+/// Reduces a PTX module and its launch. `test` returns whether a candidate still shows the behaviour in question; the
+/// first candidate must show it. A round calls `test` O(statements · log) times, and rounds are repeated until nothing
+/// changes.
 pub fn reduce(first: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     let mut best = first;
     if let Some(slice) = best.slice(kernel).filter(|slice| test(slice)) {
@@ -83,7 +84,7 @@ pub fn reduce(first: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -
     }
 }
 
-/// Returns the candidate with each statement on a line of its own, if that passes the test, too.
+/// Returns the candidate with one statement a line if that passes the test; otherwise, the candidate itself.
 fn tidied(candidate: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     let Ok(module) = candidate.module() else { return candidate };
     let tidy = Candidate { text: lines::tidy(&module), launch: candidate.launch.clone() };

@@ -5,7 +5,8 @@ use super::registers::Registers;
 use super::statements::{bare, instructions};
 use crate::ptx::{Operand, Token, TokenKind};
 
-/// Returns the candidate without the moves that the test does not need: the source replaces the result everywhere.
+/// Returns the candidate without the moves that the test does not need. The source of a removed move replaces its
+/// result everywhere.
 pub(super) fn forwarded(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     let mut number = 0;
     while let Some(tried) = without(&best, number) {
@@ -18,7 +19,7 @@ pub(super) fn forwarded(mut best: Candidate, test: &mut dyn FnMut(&Candidate) ->
     best
 }
 
-/// Returns the candidate without the move with a number; `None` if there are fewer moves.
+/// Returns the candidate without the move at index `number`; `None` if there are fewer moves.
 fn without(candidate: &Candidate, number: usize) -> Option<Candidate> {
     let module = candidate.module().ok()?;
     let (file, registers) = (module.file(), Registers::new(&module));

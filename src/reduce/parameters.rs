@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::ptx::{Declaration, Module, Operand, Token, TokenKind};
 
-/// Returns the candidate with its parameters' values in the text, and without unreferenced parameters.
+/// Returns the candidate with known parameters as constants, and without unreferenced parameters.
 pub(super) fn known(mut best: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
     for tried in with_constants(&best, kernel) {
         let tried = Candidate { text: tried, launch: best.launch.clone() };
@@ -40,7 +40,8 @@ fn parameters<'a>(module: &Module<'a>, kernel: &str) -> Option<Vec<(&'a str, Ran
     declarations.iter().map(range).collect()
 }
 
-/// Returns texts in which the loads of parameters are replaced by their values: first of all parameters, then of each.
+/// Returns texts in which loads of parameters are replaced by the parameters' values: first one text for all
+/// parameters, then one text for each parameter.
 fn with_constants(candidate: &Candidate, kernel: &str) -> Vec<String> {
     let Ok(module) = candidate.module() else { return Vec::new() };
     let file = module.file();
@@ -56,7 +57,7 @@ fn with_constants(candidate: &Candidate, kernel: &str) -> Vec<String> {
         let Some(Some(bytes)) = candidate.launch.arguments.get(number) else { continue };
         let value = bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         let bits = 8 * bytes.len();
-        // The addresses of buffers are not constant: they differ between GPUs.
+        // Large values are addresses of buffers, which differ between GPUs and therefore are not constant.
         if matches!(bits, 16 | 32 | 64) && value < 1 << 32 {
             loads.push((number, bare(file, id), format!("mov.b{bits} {}, {value};", text.str(to.word))));
         }
@@ -87,7 +88,7 @@ fn without(candidate: &Candidate, kernel: &str, number: usize) -> Option<Candida
         return None;
     }
     let bytes = candidate.text.as_bytes();
-    // The comma after it is removed, too, or the comma before the last parameter.
+    // The comma after the parameter is removed, too. For the last parameter, the comma before it is removed.
     let behind = candidate.text[range.end..].find(|character: char| !character.is_whitespace())? + range.end;
     let range = if bytes.get(behind) == Some(&b',') {
         range.start..behind + 1

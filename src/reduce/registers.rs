@@ -6,7 +6,7 @@ use super::minimise::Edit;
 use super::statements::instructions;
 use crate::ptx::{Module, Parts, Token, TokenKind};
 
-/// The types of the registers of a file, by the names in declarations. The name of a family has no number.
+/// The types of the registers of a file, by the declared names. The declared name of a family (`%r<9>`) has no number.
 pub(super) struct Registers<'a> {
     types: BTreeMap<&'a str, &'a str>,
 }
@@ -43,7 +43,7 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// Reduces declarations of families to the registers that are referenced.
+/// Reduces the counts in declarations of families (`%r<9>`) to the highest number that is referenced.
 pub(super) fn shortened(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let text = file.text();
@@ -69,7 +69,7 @@ pub(super) fn shortened(module: &Module<'_>) -> Vec<Edit> {
     edits
 }
 
-/// Removes unreferenced registers from lists of declarations.
+/// Removes unreferenced registers from declarations that list several names.
 pub(super) fn unnamed(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let text = file.text();
@@ -106,7 +106,7 @@ pub(super) fn has_unset(module: &Module<'_>) -> bool {
         let mut results = Vec::new();
         instruction.results(text).for_each(|operand| operand.add_words(&mut results));
         let results: Vec<&str> = results.into_iter().map(|word| text.str(word)).collect();
-        // An operand that is both result and source occurs twice.
+        // A register that is both result and source occurs twice among the words.
         let mut left = results.clone();
         for name in words.map(|word| text.str(word)).filter(|name| registers.ty(name).is_some()) {
             match left.iter().position(|result| *result == name) {

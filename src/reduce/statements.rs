@@ -29,8 +29,8 @@ pub(super) fn instructions<'m>(module: &'m Module<'_>) -> impl Iterator<Item = (
     })
 }
 
-/// Removes each instruction, except the ones that end a function. A register that is no longer written becomes
-/// undefined, and a test detects that.
+/// Removes each instruction, except instructions that end a function. A register without its only write is undefined,
+/// which a test has to detect.
 pub(super) fn deletions(module: &Module<'_>) -> Vec<Edit> {
     let file = module.file();
     let is_end = |instruction: &Instruction| {

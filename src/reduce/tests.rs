@@ -18,7 +18,8 @@ L: mul.lo.s32 %r3, %r1, %r2; xor.b32 %r4, %r3, 255; abs.s32 %r5, %r4;
 st.global.b32 [%rd1], %r5; ret; }
 ";
 
-/// The searched code stays, and the rest is removed: a product, a store of a value computed from it, and a kernel.
+/// The reduced kernel keeps the required code, which is a product, a store of a value computed from the product, and
+/// the kernel's entry. Everything else is removed.
 #[test]
 fn small() {
     let launch = Launch {
@@ -62,7 +63,7 @@ fn moves() {
     let text = ".version 8.8\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<9>;\nmov.b32 %r1, %r0;\n\
                 mov.b32 %r2, %r1;\nmul.lo.s32 %r3, %r2, %r2;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
     let first = Candidate { text: text.into(), launch: Launch::default() };
-    // The factor comes from the first register, through any moves.
+    // The factor is `%r0`, directly or through moves.
     let is_kept = |text: &str| {
         let behind = |start: String| Some(text.split_once(&start)?.1.split([',', ';']).next()?.to_owned());
         let mut factor = behind("mul.lo.s32 %r3, ".into());
@@ -75,7 +76,7 @@ fn moves() {
     assert!(small.text.contains("mul.lo.s32 %r3, %r0, %r0;") && !small.text.contains("mov"), "{}", small.text);
 }
 
-/// A register that is read but never written is found; results and sources of one instruction are distinguished.
+/// A register that is read but never written is found. Results and sources of one instruction are distinguished.
 #[test]
 fn unset_registers() {
     let of = |body: &str| {

@@ -1,4 +1,4 @@
-//! Replaces instructions by a move of a constant, or of one of their operands.
+//! Replaces each instruction by a move of a constant, or of one of the instruction's operands.
 
 use super::minimise::Edit;
 use super::registers::Registers;
@@ -29,7 +29,7 @@ pub(super) fn constants(module: &Module<'_>) -> Vec<Edit> {
     instructions(module).filter_map(edit).collect()
 }
 
-/// Whether the instruction cannot be simpler.
+/// Whether the instruction is already as simple as a move of a number.
 fn is_move_of_number(text: &Text<'_>, instruction: &Instruction) -> bool {
     match text.str(instruction.word) {
         "mov" => matches!(instruction.operands.as_slice(), [_, Operand::Number(_)]),

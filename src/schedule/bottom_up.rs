@@ -1,8 +1,8 @@
 //! Register reduction from the end of a region to its start.
 //!
-//! The method is that of LLVM's `list-burr` on its selection graph. Of the nodes whose successors are all placed, the
-//! node that makes the fewest words live above it is placed last. A look-ahead of one step takes the next node into
-//! account.
+//! The method is that of LLVM's `list-burr` on its selection graph. The order is built backwards. Each step takes, from
+//! the nodes whose successors are all placed, the node that makes the fewest words live above it. A look-ahead of one
+//! step takes the next node into account.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +13,10 @@ use super::region::{Region, ScheduledValue};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
-/// Number of the best candidates that are examined with the look-ahead.
+/// Number of the best ready nodes that are examined with the look-ahead.
 const CANDIDATES: usize = 8;
 
-/// The fewest live words, from the end.
+/// An order with few live words, built from the end of the region.
 pub(super) struct BottomUp;
 
 impl Order for BottomUp {
@@ -32,16 +32,16 @@ impl Order for BottomUp {
     }
 }
 
-/// Rank of a node; less is better: words that become live above the node, then the registers that computing it takes,
-/// then the later position in the code.
+/// Rank of a node; less is better. The components are the words that become live above the node, then the registers
+/// that computing the node takes, then the position in the code, the later the better.
 type Rank = (i32, u32, Reverse<Node>);
 
 struct List<'a> {
     region: &'a Region<'a>,
     needs: IndexVec<Node, u32>,
-    /// Whether a value is read below.
+    /// Whether a node below reads the value.
     is_live: IndexVec<ScheduledValue, bool>,
-    /// Number of nodes that must still be placed after a node.
+    /// By node: the number of successors that are not placed yet.
     waits_for: IndexVec<Node, u32>,
     is_done: IndexVec<Node, bool>,
     /// Ready nodes, each with its rank at insertion. A node whose rank has improved is inserted again.
@@ -83,7 +83,7 @@ impl<'a> List<'a> {
     }
 
     /// Returns the best node with a look-ahead of one step: words that the next node frees count as much as words that
-    /// this node frees.
+    /// the returned node frees.
     fn next(&mut self) -> Option<Node> {
         let mut candidates: Vec<(Rank, Node)> = Vec::with_capacity(CANDIDATES);
         while candidates.len() < CANDIDATES {
@@ -99,10 +99,11 @@ impl<'a> List<'a> {
         best
     }
 
-    /// Returns the least change of a node that becomes ready after `node`; 0 if there is none.
+    /// Returns the least change of the live words by a node that becomes ready after `node`; 0 if no node becomes
+    /// ready.
     fn best_behind(&self, node: Node) -> i32 {
         let definitions = self.region.reads.of(node).iter().filter_map(|&value| self.region.values[value].definition);
-        // The values that the node reads are live then.
+        // Once `node` is placed, the values that it reads are live.
         let change = |definition: Node| {
             let reads = |value: &ScheduledValue| self.region.reads.of(node).contains(value);
             let ends = self.region.writes.of(definition).iter();
@@ -122,7 +123,7 @@ impl<'a> List<'a> {
             if std::mem::replace(&mut self.is_live[value], true) {
                 continue;
             }
-            // Other readers of the value no longer make it live.
+            // The value is already live for its other readers, so their ranks improve.
             for &reader in region.readers.of(value) {
                 region.step();
                 if !self.is_done[reader] && self.waits_for[reader] == 0 {

@@ -8,10 +8,10 @@ use crate::function::Function;
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// Returns the cycles that one warp alone on the machine takes to execute a function that has left SSA form. For each
-/// stretch of a block, the cycles are those of the longest chain of instructions that read each other's results, by the
-/// latencies of the machine model, or one cycle for each instruction if that is more. Stretches are weighted by block
-/// frequency. A call counts as one instruction. O(n log n) in the operands and dependences.
+/// Returns a lower bound of the cycles in which a warp, alone on the machine, executes a function that has left SSA
+/// form. For each stretch of a block, the bound is the longest chain of instructions that read each other's results, by
+/// the latencies of the machine model, or one cycle for each instruction if that is more. Stretches are weighted by
+/// block frequency. A call counts as one instruction. O(n log n) in the operands and dependences.
 pub fn estimated_cycles(function: &Function, classification: &Classification) -> f64 {
     let facts = Facts::new(function, classification);
     let cfg = Cfg::new(function);
@@ -29,8 +29,8 @@ pub fn estimated_cycles(function: &Function, classification: &Classification) ->
     total
 }
 
-/// Returns the cycles until the last result of a region is available. Only readers of a result wait for it: registers
-/// that are written again are different registers in the machine.
+/// Returns the cycles until the last result of a region is available. Only readers of a result wait for it. A later
+/// write of the same register does not wait, because the machine has different registers for the two values.
 fn longest_chain(region: &Region<'_>) -> u32 {
     let mut done = IndexVec::filled(0, region.kinds.len());
     for node in region.nodes() {
@@ -46,7 +46,8 @@ mod tests {
     use crate::function::Function;
     use crate::target::Classification;
 
-    /// Two independent loads take the time of one, a chain takes the sum, and a loop the sum of its iterations.
+    /// Two independent loads take the time of one load, a chain takes the sum of its latencies, and a loop takes the
+    /// sum of its iterations.
     #[test]
     fn chains() {
         let cycles = |frequency: &str, body: &str| {

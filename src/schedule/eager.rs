@@ -9,12 +9,12 @@ use super::live::LiveWords;
 use super::region::{Kind, Region, ScheduledValue};
 use crate::analysis::{Node, PendingNodes};
 
-/// A pure node that is the last reader of values is placed as soon as these values are available, alone or together
-/// with its only reader, unless more words are live afterwards than before. Every other node is placed as late as its
-/// first reader, or a node with effects, allows.
+/// An order that places a pure node that is the last reader of values as soon as these values are available, alone or
+/// together with its only reader, unless that increases the number of live words. Every other node is placed as late as
+/// its first reader, or a node with effects, allows.
 ///
-/// Pure orders on demand leave the sums of a loop to its end, because no instruction in the loop reads them. If the
-/// loads must keep their order, all of their values are then live until the end.
+/// Orders that place all pure nodes on demand leave a loop's sums to the end of its body, because no instruction in the
+/// loop reads them. If the loads must keep their order, all loaded values are then live until the end.
 pub(super) struct Eager;
 
 impl Order for Eager {
@@ -22,7 +22,7 @@ impl Order for Eager {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
         let mut list = List::new(region);
         let effects = region.nodes().filter(|&node| region.kinds[node] == Kind::Effect);
-        // Each node is read by one of these nodes, or by a node with effects.
+        // All other nodes lead to one of these nodes, or to a node with effects.
         let last = region.nodes().filter(|&node| region.graph.successors.of(node).is_empty());
         let by_need = by_need(region);
         ask(region, effects.chain(last), by_need, |node| list.place_on_demand(node));
@@ -30,14 +30,14 @@ impl Order for Eager {
     }
 }
 
-/// Most edges between two nodes that are searched for: each operand is one edge.
+/// Most edges between two nodes that are examined: each operand is one edge.
 const MOST_EDGES: u32 = 4;
 
 struct List<'a> {
     region: &'a Region<'a>,
     pending: PendingNodes,
     live: LiveWords<'a>,
-    /// Nodes that may have become able to end values at no cost, in the order of the code.
+    /// Nodes that may be able to end values without more live words, in the order of the code.
     offered: BinaryHeap<Reverse<Node>>,
     order: Vec<Node>,
 }
@@ -64,8 +64,8 @@ impl<'a> List<'a> {
             if self.is_eager(node, None) {
                 self.place(node);
             } else if let Some(next) = self.eager_reader(node) {
-                // The pair is placed at once: if there are many pairs, all of their first halves would otherwise be
-                // live until the last of them is placed.
+                // The two nodes are placed one directly after the other. Otherwise, if there are many such pairs, the
+                // results of all first nodes would be live until the last pair is placed.
                 self.place(node);
                 self.place(next);
             }
@@ -81,7 +81,7 @@ impl<'a> List<'a> {
         order.push(node);
         live.place(node, |reader| offered.push(Reverse(reader)));
         offered.extend(freed.into_iter().map(Reverse));
-        // A node that waits for only one other node may make that node eager.
+        // If a node waits for only one other node, that other node may have become eager.
         let pending = &self.pending;
         for &successor in region.graph.successors.of(node) {
             if !(1..=MOST_EDGES).contains(&pending.waits_for(successor)) {
@@ -93,7 +93,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether a node is ready, possibly after `also`, and ends values without more live words.
+    /// Whether a node is ready and ends values without increasing the live words, possibly after `also`.
     fn is_eager(&self, node: Node, also: Option<Node>) -> bool {
         let edges = also.map_or(0, |also| {
             self.region.graph.successors.of(also).iter().filter(|&&successor| successor == node).count() as u32
@@ -104,12 +104,13 @@ impl<'a> List<'a> {
         can_go && is_pure && before + self.live.change(node, also) <= 0 && self.live.ends_any(node, also)
     }
 
-    /// Returns the only reader of a node's values, if the two nodes together end values without more live words.
+    /// Returns the only reader of a node's values, if the two nodes together end values without increasing the live
+    /// words.
     fn eager_reader(&self, node: Node) -> Option<Node> {
         if self.pending.is_taken(node) || self.pending.waits_for(node) > 0 || self.region.kinds[node] != Kind::Pure {
             return None;
         }
-        // A value with several readers stays live after each of them but the last.
+        // A value with several readers is ended only by the last of them.
         let only_reader = |value: &ScheduledValue| match self.region.readers.of(*value) {
             &[reader] => Some(reader),
             _ => None,

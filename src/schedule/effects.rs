@@ -1,9 +1,9 @@
 //! The order that instructions with effects must keep.
 //!
-//! Two instructions keep their order if [`Effects::conflict`] requires it, and an instruction that may fault stays
-//! after an instruction that may end the thread ([`Effects::is_guarded_by`]). These are the rules that the checker
-//! proves. For each kind of conflict, it suffices to track the instructions since the last of that kind, so the number
-//! of edges stays linear in the instructions.
+//! Two instructions keep their order if [`Effects::conflict`] requires it. An instruction that may fault stays after an
+//! instruction that may end the thread ([`Effects::is_guarded_by`]). The checker proves the same rules. Each
+//! instruction gets edges only from the last instructions with which it conflicts, because chains of edges imply the
+//! rest. The number of edges therefore stays linear in the instructions.
 
 use crate::analysis::{Edges, Node};
 use crate::function::{Effects, MemorySpace};
@@ -12,12 +12,12 @@ use crate::function::{Effects, MemorySpace};
 #[derive(Debug, Default)]
 struct Accesses {
     reads: Vec<Node>,
-    /// For each space of a writer, how many of `reads` already precede its last write.
+    /// By memory space of a writer: how many of `reads` already precede the last write of that space.
     held: [usize; MemorySpace::ALL.len()],
     last_write: Option<Node>,
 }
 
-/// Takes the instructions of a stretch in their order and creates the edges between conflicting instructions.
+/// Takes the instructions of a stretch in their order, and creates the edges between conflicting instructions.
 #[derive(Debug, Default)]
 pub(super) struct EffectOrder {
     barrier: Option<Node>,
@@ -35,7 +35,8 @@ impl EffectOrder {
     /// Adds the next instruction. Amortised O(memory spaces).
     pub(super) fn next(&mut self, node: Node, effects: Effects, space: MemorySpace, edges: &mut Edges) {
         if effects.is_pure() {
-            // An instruction that may not return is a barrier, so the last of these represents all.
+            // Instructions that may not return are barriers, so an edge from the last of them implies the edges from
+            // all others.
             let guard = self.may_not_return.filter(|_| effects.contains(Effects::MAY_FAULT));
             guard.iter().for_each(|&earlier| edges.add(earlier, node));
             return;
@@ -76,7 +77,7 @@ impl EffectOrder {
             }
             accesses.last_write.iter().for_each(|&earlier| edges.add(earlier, node));
             if writes {
-                // The reads before these precede the last write of the same space, which precedes this write.
+                // Earlier reads precede the last write of the same space, and that write precedes this write.
                 let new = &accesses.reads[accesses.held[own]..];
                 new.iter().for_each(|&earlier| edges.add(earlier, node));
                 accesses.held[own] = accesses.reads.len();
@@ -95,8 +96,7 @@ mod tests {
     use super::*;
     use crate::index::EntityIndex;
 
-    /// Two conflicting instructions keep their order, and no edge connects two instructions without a chain of
-    /// conflicts.
+    /// Two instructions are ordered by a chain of edges if and only if a chain of conflicts orders them.
     #[test]
     fn holds_what_conflicts() {
         let kinds = [
@@ -138,7 +138,7 @@ mod tests {
         });
     }
 
-    /// Many reads of every space between many writes of every space create no more than a few edges each.
+    /// If many reads of all spaces are followed by many writes of every space, each instruction gets only a few edges.
     #[test]
     fn edges_are_linear() {
         let mut order = EffectOrder::default();

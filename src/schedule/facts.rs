@@ -6,7 +6,7 @@ use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::function::{Effects, Function, Inst, Operand, Role, VReg, Value};
 use crate::target::{Asynchrony, Classification, Purity, asynchrony, is_fragment};
 
-/// Analyses of a function before any of its regions is built.
+/// Analyses of a function, shared by its regions.
 pub(super) struct Facts<'a> {
     /// The function, out of SSA form.
     pub(super) function: &'a Function,
@@ -16,7 +16,7 @@ pub(super) struct Facts<'a> {
     written_physical: BTreeSet<u32>,
     /// The registers that asynchronous instructions write.
     asynchronous: Vec<VReg>,
-    /// The same registers, and the registers of the fragments that asynchronous instructions read.
+    /// The registers of the fragments that asynchronous instructions access.
     fragments: Vec<VReg>,
     classification: &'a Classification,
 }
@@ -48,8 +48,9 @@ impl<'a> Facts<'a> {
         Self { function, live, written_physical, asynchronous, fragments, classification }
     }
 
-    /// Returns the effects of an instruction as the checker sees them. An instruction that accesses a physical register
-    /// with a writer keeps its order with all others, because the view does not follow values through these registers.
+    /// Returns the effects of an instruction as the checker sees them. If any instruction writes a physical register,
+    /// all instructions that access the register keep their order with all others, because the view does not follow
+    /// values through physical registers.
     pub(super) fn effects(&self, inst: Inst) -> Effects {
         let effects = self.function.effects(inst);
         let is_opaque = matches!(self.function.role(inst), Role::Spill | Role::Reload)
@@ -60,9 +61,9 @@ impl<'a> Facts<'a> {
         if is_opaque { effects | Effects::OPAQUE } else { effects }
     }
 
-    /// Returns the registers whose accesses an instruction may not cross. If the instruction waits for asynchronous
-    /// instructions, the registers have their values after it, so that readers stay after it. If it orders accesses to
-    /// the registers, writers stay before it.
+    /// Returns the registers whose accesses may not cross an instruction. After an instruction that waits for
+    /// asynchronous instructions, their results are available, so readers stay after it. If an instruction orders
+    /// accesses to fragments, writers of the fragments stay before it.
     pub(super) fn settled_by(&self, inst: Inst) -> &[VReg] {
         if self.fragments.is_empty() {
             return &[];

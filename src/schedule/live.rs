@@ -4,17 +4,17 @@ use super::region::{Region, ScheduledValue};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
-/// The live values after the nodes that are placed.
+/// The values that are live after the placed nodes.
 pub(super) struct LiveWords<'a> {
     region: &'a Region<'a>,
-    /// Number of nodes that are not placed and read a value.
+    /// By value: the number of readers that are not placed yet.
     unread: IndexVec<ScheduledValue, u32>,
-    /// Live words.
+    /// Number of live words.
     pub(super) words: i32,
 }
 
 impl<'a> LiveWords<'a> {
-    /// Starts before all nodes: the values that come into the region are live.
+    /// Starts before all nodes: the values that are live into the region are live.
     pub(super) fn new(region: &'a Region<'a>) -> Self {
         let from_outside = region.values.as_slice().iter().filter(|value| value.definition.is_none());
         Self {
@@ -35,7 +35,7 @@ impl<'a> LiveWords<'a> {
         peak
     }
 
-    /// Returns the values without remaining readers once `node` is placed, after `also` if given.
+    /// Returns the values that have no remaining reader once `node` is placed, after `also` if `also` is given.
     fn ends(&self, node: Node, also: Option<Node>) -> impl Iterator<Item = ScheduledValue> {
         self.region.reads.of(node).iter().copied().filter(move |&value| {
             let read_before = also.is_some_and(|also| self.region.reads.of(also).contains(&value));
@@ -43,13 +43,13 @@ impl<'a> LiveWords<'a> {
         })
     }
 
-    /// Whether `node` is the last reader of some value, after `also` if given.
+    /// Whether `node` is the last reader of any value, after `also` if `also` is given.
     pub(super) fn ends_any(&self, node: Node, also: Option<Node>) -> bool {
         self.ends(node, also).next().is_some()
     }
 
-    /// Returns the words that a node makes live, minus the words of which it is the last reader, after `also` if given.
-    /// For a ready node, this value only falls.
+    /// Returns the words that a node makes live, minus the words of the values of which it is the last reader, after
+    /// `also` if `also` is given. For a ready node, this number only decreases.
     pub(super) fn change(&self, node: Node, also: Option<Node>) -> i32 {
         let ends: u32 = self.ends(node, also).map(|value| self.region.values[value].words).sum();
         self.region.words_written(node) as i32 - ends as i32

@@ -1,8 +1,8 @@
 //! Orders the instructions within blocks.
 //!
-//! ptxas schedules PTX anew, but its result still depends, unevenly, on the order of its input. No order is the best
-//! for every kernel, so there are several, each an [`Order`]. All keep the properties that the checker proves: every
-//! read finds its value, and instructions with effects keep their order.
+//! ptxas reorders the instructions again, but its result still depends, irregularly, on the order of its input. No
+//! order is the best for every kernel, so there are several, each an [`Order`]. All orders keep the properties that the
+//! checker proves: every read finds its value, and instructions with effects keep their order.
 //!
 //! In the order of the files:
 //! * [`facts`]: analyses of the function;
@@ -10,7 +10,7 @@
 //!   constrain them;
 //! * [`live`]: the live words after the placed instructions;
 //! * [`late_placement`], [`eager`], [`bottom_up`], [`top_down`]: the orders;
-//! * [`perturb`]: small random changes of any of them;
+//! * [`perturb`]: small random changes of any order;
 //! * [`cycles`]: a lower bound of the code's duration, whatever its order.
 
 mod bottom_up;
@@ -53,7 +53,7 @@ pub const ORDERS: [config::Order; 8] = [
 
 /// A way to order the instructions of a region.
 trait Order {
-    /// Returns all nodes of a region, each after the nodes for which it waits. O(n log n) in the operands and
+    /// Returns all nodes of a region, each after the nodes on which it depends. O(n log n) in the operands and
     /// dependences.
     fn arrange(&self, region: &Region<'_>) -> Vec<Node>;
 }
@@ -72,9 +72,9 @@ impl Order for Source {
 pub struct Outcome {
     /// The edits: one permutation for each block that changes.
     pub edits: EditList,
-    /// Number of instructions that follow another instruction than before.
+    /// Number of instructions whose preceding instruction has changed.
     pub moved: usize,
-    /// Steps that the orders took, for bounds of their cost.
+    /// Steps that the orders took, for tests of their cost.
     pub work: u64,
 }
 
@@ -83,8 +83,8 @@ pub fn changes_nothing(order: config::Order, seed: u32) -> bool {
     order == config::Order::Source && seed == 0
 }
 
-/// Orders the instructions of each block. The function must have left SSA form. `seed` changes the order a little at
-/// random, reproducibly; 0 does not change it.
+/// Orders the instructions of each block. The function must have left SSA form. `seed` changes the order slightly and
+/// pseudo-randomly; with 0, the order does not change.
 pub fn schedule(function: &Function, classification: &Classification, order: config::Order, seed: u32) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), moved: 0, work: 0 };
     if changes_nothing(order, seed) {
@@ -103,7 +103,7 @@ fn schedule_block(facts: &Facts<'_>, edges: &mut Edges, block: Block, order: &dy
     let range = facts.function.block_range(block);
     let mut insts: Vec<Inst> = facts.function.block_insts(block).collect();
     for (first, end) in regions(facts.function, block) {
-        // One instruction has one order.
+        // A single instruction has only one order.
         if end.0 - first.0 < 2 {
             continue;
         }

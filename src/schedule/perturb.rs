@@ -8,18 +8,19 @@ use super::region::Region;
 use crate::analysis::{Node, PendingNodes};
 use crate::index::{EntityIndex, IndexVec};
 
-/// A randomly changed order. With an even seed, each instruction strays from its place as far as its dependences allow.
-/// With an odd seed, half of the regions get another order. The same seed gives the same order.
+/// A randomly changed order. With an even seed, each instruction moves by a limited random distance, as far as its
+/// dependences allow. With an odd seed, about half of the regions get another order. The same seed gives the same
+/// order.
 pub(super) struct Perturbed {
     /// The order that is changed.
     pub(super) order: Box<dyn Order>,
-    /// The other orders, of which regions draw one.
+    /// The other orders, of which a region may get one.
     pub(super) others: Vec<Box<dyn Order>>,
-    /// Not 0.
+    /// Seed; not 0.
     pub(super) seed: u32,
 }
 
-/// Greatest distance that an instruction strays, in instructions; the seed picks one.
+/// Greatest distance that an instruction moves, in instructions. The seed picks one of these distances.
 const REACHES: [u64; 4] = [8, 32, 128, 512];
 
 impl Order for Perturbed {
@@ -46,7 +47,8 @@ impl Perturbed {
         other.unwrap_or(&self.order).arrange(region)
     }
 
-    /// Returns a random number for an instruction, by its number, so that the regions of a function change differently.
+    /// Returns a pseudo-random number for an instruction. The number depends on the instruction's index, so that the
+    /// regions of a function change differently.
     fn number(&self, region: &Region<'_>, node: Node) -> u64 {
         mix(u64::from(self.seed), region.inst(node).index() as u64)
     }
@@ -60,7 +62,7 @@ fn mix(a: u64, b: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns all nodes by rank, the least first, as soon as they are ready. O(n log n) in the dependences.
+/// Returns all nodes. Among the ready nodes, the node with the lowest rank comes first. O(n log n) in the dependences.
 fn by_rank<R: Ord>(region: &Region<'_>, rank: impl Fn(Node) -> R) -> Vec<Node> {
     let mut pending = PendingNodes::new(&region.graph);
     let mut ready: BinaryHeap<Reverse<(R, Node)>> = pending.ready().map(|node| Reverse((rank(node), node))).collect();

@@ -20,7 +20,7 @@ define_index! {
 /// A value of a register in a region.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValueData {
-    /// 32-bit words of registers; a predicate takes none.
+    /// 32-bit words of registers; 0 for a predicate.
     pub(super) words: u32,
     /// The node that defines it; `None` if it comes from outside.
     pub(super) definition: Option<Node>,
@@ -39,14 +39,14 @@ pub(super) enum Kind {
     Effect,
 }
 
-/// A stretch of a block, with the order that it must keep. Any order of its nodes in which each node follows the nodes
-/// for which it waits has the same meaning.
+/// A stretch of a block, with the dependences between its instructions. Any order in which each node follows its
+/// predecessors preserves the meaning.
 pub(super) struct Region<'a> {
     function: &'a Function,
     first: Inst,
     /// The dependences between nodes.
     pub(super) graph: DependenceGraph,
-    /// The nodes for which a node waits, in no particular order, with repetitions.
+    /// The nodes on which a node depends, in no particular order, with repetitions.
     pub(super) predecessors: Grouping<Node, Node>,
     /// Kind of each node.
     pub(super) kinds: IndexVec<Node, Kind>,
@@ -58,12 +58,12 @@ pub(super) struct Region<'a> {
     pub(super) writes: Grouping<Node, ScheduledValue>,
     /// The nodes that read a value.
     pub(super) readers: Grouping<ScheduledValue, Node>,
-    /// Number of items taken off a heap or a stack: the cost of an order.
+    /// Number of items that an order has taken off its heaps or stacks: the cost of the order.
     pub(super) work: Cell<u64>,
 }
 
 /// Returns the regions of a block: the stretches between PHIs, members of call sequences and terminators, which keep
-/// their places. Nothing may be placed between two successive members of a call sequence.
+/// their places. No instruction may be placed between two successive members of a call sequence.
 pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
     let mut regions = Vec::new();
     let mut start = None;
@@ -85,8 +85,8 @@ pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
 }
 
 impl<'a> Region<'a> {
-    /// Builds the region of the instructions from `first` up to `end`, which [`regions`] found; `edges` is reused
-    /// memory. O(n log n) in their operands.
+    /// Builds the region of the instructions from `first` up to `end`, which [`regions`] has returned. `edges` is
+    /// memory for reuse. O(n log n) in the operands.
     pub(super) fn new(facts: &Facts<'a>, edges: &mut Edges, first: Inst, end: Inst) -> Self {
         let function = facts.function;
         let len = (end.0 - first.0) as usize;
@@ -171,7 +171,7 @@ struct Values {
     found: IndexVec<ScheduledValue, ValueData>,
     reads: Vec<(Node, ScheduledValue)>,
     writes: Vec<(Node, ScheduledValue)>,
-    /// The present values of registers. Nothing depends on the order of the entries.
+    /// The current value of each register. The result does not depend on the order of the entries.
     current: FxHashMap<VReg, ScheduledValue>,
 }
 

@@ -43,11 +43,11 @@ fn peak(function: &Function, order: &[u32]) -> u32 {
     LiveWords::peak(&region, nodes.into_iter()) as u32
 }
 
-/// Three values that are read long after their definitions.
+/// A function with three values that are read long after their definitions.
 const WAITING: &str = "%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n%3 = ADD32ri %0, 3\n\
     ST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %3 :: write";
 
-/// Values that are computed early and read late are computed late by each order that minimises registers.
+/// Each order that minimises registers computes such values late.
 #[test]
 fn definitions_come_before_their_readers() {
     let function = function(4, WAITING);
@@ -57,13 +57,13 @@ fn definitions_come_before_their_readers() {
         assert_eq!(ordered, [0, 1, 4, 2, 5, 3, 6], "{order:?}");
         assert_eq!(peak(&function, &ordered), 2);
     }
-    // The last sum reuses the place of its source.
+    // The last sum needs no additional register: its source dies.
     let eager = ordered(&function, Order::Eager, 0);
     assert_eq!(eager, [0, 1, 4, 2, 3, 5, 6]);
     assert_eq!(peak(&function, &eager), 2);
 }
 
-/// The operand that takes more registers comes first, whatever the order in the code.
+/// The operand that takes more registers is computed first, whatever the order in the code.
 #[test]
 fn sethi_ullman_computes_the_larger_operand_first() {
     let function = function(
@@ -78,7 +78,7 @@ const LOADS: &str = "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0
     %2 = ADD32ri %1, 1\n%3 = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read global\n%4 = ADD32rr %2, %3\n\
     ST_i32 %4 :: write shared\n%5 = LD_i32 0, 0, 1, 3, 32, -1, %0, 8 :: read shared\nST_i32 %5 :: write global";
 
-/// Loads follow each other if no dependence prevents it, and stay after the stores that may write the memory that they
+/// Loads follow each other if no dependence prevents it. Loads stay after stores that may write the memory that they
 /// read.
 #[test]
 fn loads_are_clustered() {
@@ -98,7 +98,7 @@ fn loads_are_put_off() {
     assert_eq!(ordered(&late, Order::LoadsLate, 0), [0, 3, 2, 4, 1, 5, 6]);
 }
 
-/// Loads are issued before arithmetic that does not wait for them.
+/// A load is issued before arithmetic on which the load does not depend.
 #[test]
 fn latency_starts_loads_first() {
     let function = function(
@@ -109,13 +109,15 @@ fn latency_starts_loads_first() {
     assert_eq!(ordered(&function, Order::Latency, 0), [0, 3, 1, 2, 4, 5]);
 }
 
-/// Returns a function whose `body` instructions are read only by the instructions `behind`, and may not mix with them.
+/// Returns a function whose `body` instructions are read only by the instructions in `behind`. A call sequence
+/// separates the two, so that they cannot mix.
 fn computed_for_later(regs: usize, ahead: &str, body: &str, behind: &str) -> Function {
     let fence = "Callseq_Start 0 :: call_sequence opaque";
     function(regs, &format!("{ahead}\n{fence}\n{body}\n{fence}\n{behind}"))
 }
 
-/// Loads must keep their order, and the sums are not read there: each sum is updated as soon as its operand is loaded.
+/// The loads must keep their order, and no instruction reads the sums in the region: each sum is updated as soon as its
+/// operand is loaded.
 #[test]
 fn sums_are_eager() {
     let load = |reg: u32| format!("%{reg} = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global\n");
@@ -130,8 +132,8 @@ fn sums_are_eager() {
     assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
 }
 
-/// A node that holds a word more until the next node can end two is placed together with that node. A node that ends
-/// nothing waits for its reader.
+/// A node that makes one more word live is placed together with the next node if the next node ends two words. A node
+/// that does not end any value waits for its reader.
 #[test]
 fn eager_looks_one_step_ahead() {
     let load = "LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global";
@@ -144,12 +146,12 @@ fn eager_looks_one_step_ahead() {
         ),
         "ST_i32 %3 :: write\nST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %0 :: write",
     );
-    // %5 keeps %3 and %0 live, which are read later, but the sum dies with it.
+    // The definition of %5 ends neither %3 nor %0, which are read later, but the sum then ends %5.
     assert_eq!(ordered(&function, Order::Eager, 0)[3..9], [4, 6, 7, 5, 8, 3]);
 }
 
-/// If there are many pairs of which the first node holds a word more and the second ends two, each pair is placed as a
-/// whole, even if the second node reads the value of the first twice.
+/// There are many pairs of nodes of which the first makes one more word live, and the second ends two words. Each pair
+/// is placed as a whole, even if the second node reads the value of the first twice.
 #[test]
 fn eager_pairs_stay_together() {
     let function = computed_for_later(
@@ -161,8 +163,8 @@ fn eager_pairs_stay_together() {
     assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
 }
 
-/// A seed changes the order of independent instructions, the same seed in the same way, and another seed differently.
-/// Seed 0 changes nothing.
+/// A seed changes the order of independent instructions. The same seed gives the same order, another seed gives another
+/// order, and seed 0 changes nothing.
 #[test]
 fn seeds_change_orders() {
     let body: String = (0..40).map(|reg| format!("%{reg} = INT_PTX_SREG_TID_x\n")).collect();
@@ -193,8 +195,8 @@ fn call_sequences_stay_whole() {
     }
 }
 
-/// Readers and writers of a physical register that the function writes stay in their places, because the view does not
-/// follow values through these registers. A register without a writer has the same contents everywhere.
+/// Instructions that access a physical register that the function writes stay in their places, because the view does
+/// not follow values through physical registers. A register that is never written has the same contents everywhere.
 #[test]
 fn physical_registers_keep_their_order() {
     let body = |written: &str| {
@@ -213,8 +215,8 @@ fn physical_registers_keep_their_order() {
     }
 }
 
-/// For a block of 100,000 instructions, each of which reads two of the last hundred, each order takes a number of steps
-/// that is linear up to a logarithm.
+/// In a block of 100,000 instructions, each of which reads two of the last hundred results, each order takes a number
+/// of steps that is linear up to a logarithm.
 #[test]
 fn large_blocks_take_linear_work() {
     for len in [10_000u32, 100_000] {
@@ -236,7 +238,7 @@ fn large_blocks_take_linear_work() {
     }
 }
 
-/// Checks that in any order, the first instruction of each pair precedes the second.
+/// Checks for all orders that the first instruction of each pair precedes the second.
 fn stays_ahead(text: &str, pairs: &[(u32, u32)]) {
     let function = Function::parse(text).expect("a view");
     for order in super::ORDERS {
@@ -248,8 +250,8 @@ fn stays_ahead(text: &str, pairs: &[(u32, u32)]) {
     }
 }
 
-/// In any order, no instruction reads the result of an asynchronous instruction before the instruction that waits for
-/// it.
+/// In all orders, an instruction that reads the result of an asynchronous instruction stays after the instruction that
+/// waits for the result.
 #[test]
 fn results_are_read_behind_the_wait() {
     let opcodes = format!("{OPCODES}opcode TCGEN05_LD_16x64b_x1\nopcode tcgen05_wait_ld\n");
@@ -260,7 +262,7 @@ fn results_are_read_behind_the_wait() {
     stays_ahead(&text, &[(2, 3)]);
 }
 
-/// In any order, a writer of a product's fragment precedes the fence. An instruction that computes the descriptor may
+/// In all orders, a writer of a product's fragment precedes the fence. An instruction that computes the descriptor may
 /// follow the fence.
 #[test]
 fn fragments_are_written_ahead_of_the_fence() {

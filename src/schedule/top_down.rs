@@ -11,17 +11,18 @@ use crate::function::MemorySpace;
 use crate::index::{EntityIndex, IndexVec};
 use crate::target::machine::latency;
 
-/// The nodes with the longest path to the end first, while no more words are live than in the order of the code; beyond
-/// that, nodes that free registers.
+/// An order that places the node with the longest path to the end first, unless more words would be live than the
+/// highest number in the order of the code. In that case, it places the node that frees the most words.
 pub(super) struct LatencyAware;
 
-/// Loads that are ready follow each other.
+/// An order that places ready loads one after the other.
 pub(super) struct LoadsClustered;
 
-/// Most loads that follow each other.
+/// Most loads in a cluster.
 const CLUSTER: usize = 16;
 
-/// Number of instructions further down among which a load is searched for.
+/// Distance from the first load of a cluster, in instructions of the original order, within which other loads may join
+/// the cluster.
 const WINDOW: usize = 64;
 
 impl Order for LoadsClustered {
@@ -68,7 +69,7 @@ impl Order for LatencyAware {
     }
 }
 
-/// Returns the cycles from an instruction to a reader of its result.
+/// Returns the cycles between the issue of an instruction and the availability of its result.
 pub(super) fn latency(region: &Region<'_>, node: Node) -> u32 {
     match (region.kinds[node], region.space(node)) {
         (Kind::Load, MemorySpace::Shared | MemorySpace::SharedCluster) => latency::SHARED_LOAD,
@@ -89,7 +90,7 @@ fn heights(region: &Region<'_>) -> IndexVec<Node, u32> {
     heights
 }
 
-/// The ready nodes, by height and by their change of the live words.
+/// The ready nodes, by height and by the change of the live words.
 struct PressureCapped<'a> {
     region: &'a Region<'a>,
     heights: IndexVec<Node, u32>,
@@ -97,7 +98,7 @@ struct PressureCapped<'a> {
     live: LiveWords<'a>,
     cap: i32,
     tallest: BinaryHeap<(u32, Reverse<Node>)>,
-    /// Ready nodes, each with its change at insertion. A node whose change has become less is inserted again.
+    /// Ready nodes, each with its change at insertion. A node whose change has decreased is inserted again.
     freeing: BinaryHeap<Reverse<(i32, Node)>>,
 }
 
@@ -147,7 +148,7 @@ impl<'a> PressureCapped<'a> {
         self.pending.take(&self.region.graph, node, |successor| freed.push(successor));
         let pending = &self.pending;
         let is_ready = |reader: Node| pending.is_ready(reader);
-        // The last reader of a value frees its words.
+        // If a value has only one reader left, that reader frees the value's words, so its change decreases.
         self.live.place(node, |reader| freed.extend(Some(reader).filter(|&reader| is_ready(reader))));
         region.step();
         freed.into_iter().for_each(|node| self.offer(node));

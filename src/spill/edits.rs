@@ -42,12 +42,12 @@ pub(super) fn write(
 struct Registers<'a> {
     function: &'a Function,
     values: &'a [SpilledValue],
-    /// By the numbers of the value and of its new register.
+    /// New registers, by the number of the value and the number of the register among the value's registers.
     created: BTreeMap<(usize, u32), VReg>,
 }
 
 impl Registers<'_> {
-    /// Inserts a store or a load, a wide one if the access has several parts. The reads of a reloaded value get its new
+    /// Inserts a store or a load; a wide one if the access has several parts. Reads of a reloaded value use its new
     /// register.
     fn access(&mut self, access: &CombinedAccess, slots: &[Slot], edits: &mut EditList) {
         let mut parts = Vec::new();
@@ -70,7 +70,7 @@ impl Registers<'_> {
         };
     }
 
-    /// Returns a new register of a value; creates it at the first request.
+    /// Returns a new register of a value, and creates the register at the first request.
     fn register(&mut self, value: usize, number: u32, edits: &mut EditList) -> VReg {
         if let Some(&reg) = self.created.get(&(value, number)) {
             return reg;

@@ -17,7 +17,7 @@ use crate::function::{Block, Inst, VReg};
 pub struct Engine {
     /// The kind of engine. `Price` is the cost model, which needs no allocator.
     pub chooser: Chooser,
-    /// The allocator's constants, without the register limit: the kernel sets that.
+    /// The allocator's constants, except the register limit, which depends on the kernel.
     pub preset: Preset,
 }
 
@@ -38,8 +38,8 @@ impl Engine {
 
     /// Returns the values that an allocator spills with `words` registers, each with its spilled parts.
     ///
-    /// Values in uniform registers, constants and predicates take none of the registers. Values that may not be spilled
-    /// occupy a register.
+    /// Values in uniform registers, constants and predicates do not occupy any of the registers. Values that may not be
+    /// spilled occupy registers.
     ///
     /// # Errors
     /// An instruction needs more registers than there are, whatever is spilled.
@@ -71,8 +71,8 @@ impl Engine {
 /// The values that an allocator spills, each with its spilled parts.
 type Spilled<'f> = Result<Vec<(&'f Candidate, Parts)>, ProblemError>;
 
-/// Result of an engine for a function and a number of words. The engine runs when a plan first needs the result. One
-/// result serves several plans, which may spill the values to different memories.
+/// Result of an engine for a function and a number of words. The engine runs when a plan first needs the result. The
+/// same result serves several plans, which may spill the values to different memories.
 #[derive(Debug)]
 pub struct EngineResult<'f> {
     engine: Engine,
@@ -91,14 +91,14 @@ impl<'f> EngineResult<'f> {
         self.spilled.get_or_init(ask).as_ref()
     }
 
-    /// Whether plans are cleaned up after the allocator.
+    /// Whether a clean-up of the plan follows the allocator.
     pub(super) fn is_cleaned(&self) -> bool {
         self.engine.preset.cleanup
     }
 }
 
-/// Returns the blocks in which a live range is live. A block without instructions belongs to the range if control flow
-/// leaves it to a block of the range.
+/// Returns the blocks in which a live range is live. A block without instructions belongs to the range if a successor
+/// does.
 fn blocks(facts: &Facts<'_>, problem: &Problem, range: LiveRange) -> BTreeSet<Block> {
     let function = facts.function;
     let mut blocks = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Groups of reads: the reads of a register that one clone of its definition, or one reload, serves.
+//! Groups of reads: a group contains the reads of a register that one clone of its definition, or one reload, serves.
 
 use std::iter;
 use std::ops::Range;
@@ -8,30 +8,31 @@ use crate::analysis::pressure::{Pressure, instructions};
 use crate::analysis::{LiveRanges, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role, VReg};
 
-/// Reads that one register serves.
+/// Reads that use the same register.
 pub(crate) struct Group {
-    /// At least one, in the order of the code.
+    /// The reads, in the order of the code; at least one.
     pub(crate) reads: Vec<Occurrence>,
     /// The block of the clone or the reload.
     pub(crate) block: Block,
-    /// The instruction after the clone or the reload. At the end of a block, the number after its last instruction.
+    /// The instruction that follows the clone or the reload. At the end of a block, the number after the block's last
+    /// instruction.
     pub(crate) place: Inst,
-    /// Whether a definition itself is near enough to serve the reads.
+    /// Whether a definition itself is near enough to serve the reads, so that no clone or reload is needed.
     pub(crate) has_definition: bool,
-    /// The instructions at whose reads the group's register is live: after that definition, or from `place` on.
+    /// The instructions at whose reads the group's register is live: after the definition, or from `place` on.
     pub(crate) live: Vec<Range<u32>>,
 }
 
 impl Group {
-    /// Whether the clone or the reload stands before an instruction of its block.
+    /// Whether the clone or the reload is before an instruction of its block.
     pub(crate) fn is_ahead_of_instruction(&self, function: &Function) -> bool {
         self.place < function.block_range(self.block).end
     }
 }
 
-/// Groups the reads of a register: successive reads of one block form a group if no high-pressure point separates them.
-/// `occurrences` are all reads and definitions of the register, in the order of the code. High-pressure points have at
-/// least `threshold` words. A definition ends a group.
+/// Groups the reads of a register: successive reads of one block form a group if no high-pressure point lies between
+/// them. `occurrences` are all reads and definitions of the register, in the order of the code. A high-pressure point
+/// has at least `threshold` live words. A definition ends a group.
 pub(crate) fn group(
     function: &Function,
     occurrences: &[Occurrence],
@@ -44,8 +45,7 @@ pub(crate) fn group(
         if access.is_use() {
             let place = place(function, access);
             let is_near = |last: &&Occurrence| {
-                // The register of a definition holds the value up to its store. A reload may not stand before the
-                // store.
+                // The register of a definition holds the value up to its store, and a reload must follow the store.
                 let from = if last.is_def() { InsertionPoint::after(function, last).before } else { last.inst.0 + 1 };
                 let between = from..place.0;
                 last.block == access.block && (between.is_empty() || pressure.most_in(&between) < threshold)
@@ -69,8 +69,8 @@ pub(crate) fn group(
     groups
 }
 
-/// Returns the instruction before which a read can be reloaded: the read itself, or the first instruction of a row of
-/// terminators or of a call sequence, in which no instruction can be inserted.
+/// Returns the instruction before which a read can be reloaded: the reading instruction, or the first instruction of
+/// its sequence of terminators or its call sequence, in which nothing can be inserted.
 pub(crate) fn place(function: &Function, read: &Occurrence) -> Inst {
     let rows = Effects::TERMINATOR | Effects::CALL_SEQUENCE;
     let row = function.effects(read.inst) & rows;
@@ -79,8 +79,8 @@ pub(crate) fn place(function: &Function, read: &Occurrence) -> Inst {
     before.take_while(is_of_row).last().filter(|_| !row.is_empty()).unwrap_or(read.inst)
 }
 
-/// Returns the stretches of instructions that are freed of the value's register if each group has a register of its
-/// own. A definition itself is never freed, even if it writes the register before it reads others.
+/// Returns the instructions at which the value's register is freed if each group has a register of its own. A
+/// definition itself is never freed, even if it writes the register before it reads its operands.
 pub(crate) fn freed(
     reg: VReg,
     definitions: impl Iterator<Item = Inst>,

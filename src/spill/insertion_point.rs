@@ -21,7 +21,8 @@ impl InsertionPoint {
         Self { block, before: range.end.0 - terminators }
     }
 
-    /// Returns the first place after a definition that is not within a call sequence, in which nothing can be inserted.
+    /// Returns the first place after a definition at which an instruction can be inserted, which is not within a call
+    /// sequence.
     pub(crate) fn after(function: &Function, definition: &Occurrence) -> Self {
         let end = Self::end(function, definition.block);
         let is_free = |&inst: &Inst| {

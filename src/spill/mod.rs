@@ -5,8 +5,8 @@
 //! accesses ([`neighbours`]), and [`edits`]. [`mod@spill_values`] shows this route. [`lower`] turns edits into
 //! instructions.
 //!
-//! Two other transformations need no plan: rematerialisation ([`remat`]), and predicates as bits of general registers
-//! ([`bits`]).
+//! Two other transformations do not need a plan: rematerialisation ([`remat`]), and predicates as bits of general
+//! registers ([`bits`]).
 
 pub(crate) mod bits;
 mod edits;

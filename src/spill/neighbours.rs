@@ -1,14 +1,14 @@
-//! Neighbouring values: adjacent slots, and one access for several of them.
+//! Neighbouring values: values with adjacent slots. One instruction can access several of these slots.
 //!
-//! Two stores of a block may become one at the place of the later store, and two loads at the place of the earlier
-//! load, if no high-pressure point and only few instructions lie between them. Slots of values that could often be
-//! accessed together form a row: the heaviest pairs first, where the weight of a pair is the frequency of such
-//! accesses. Pairs of pairs are formed in the same way. Accesses to all slots of a row, or to an aligned half of it,
-//! become one access of 8 or 16 bytes.
+//! Two stores of a block may become one at the place of the later store, and two loads may become one at the place of
+//! the earlier load. No high-pressure point and only few instructions may lie between the two. Slots of values that
+//! could often be accessed together form a row. The weight of a pair of slots is the frequency of such accesses, and
+//! the heaviest pairs are formed first. Pairs of pairs are formed in the same way. Accesses to all slots of a row, or
+//! to an aligned half of it, become one access of 8 or 16 bytes.
 //!
 //! Invariant: a store stays after the definition and before all loads, and a load stays after the store and before its
-//! reads. If a register becomes live at more than a few additional instructions, at most `words` words are live with
-//! it.
+//! reads. If a register becomes live at more than a few additional instructions, at most `words` words are live there,
+//! including the register.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,14 +19,14 @@ use crate::function::{Block, Function};
 use crate::index::IndexVec;
 use crate::spill::insertion_point::InsertionPoint;
 
-/// Most instructions between accesses that become one.
+/// Most instructions between accesses that become one access.
 const NEAR: u32 = 16;
 
-/// Number of additional instructions at which a register may be live whatever the pressure: fewer than the latency of
-/// the access that is saved.
+/// Number of additional instructions at which a register may become live whatever the pressure. That takes less time
+/// than the latency of the access that is saved.
 const VERY_NEAR: usize = 4;
 
-/// Number of following accesses with which an access is compared.
+/// Number of the following accesses with which an access is compared.
 const MOST_COMPARED: usize = 6;
 
 /// A store of a value, or one of its loads.
@@ -59,8 +59,8 @@ pub(super) struct Neighbours<'a> {
 }
 
 impl Neighbours<'_> {
-    /// Returns the holders that are adjacent in rows of 8 or 16 bytes, and all accesses. Stores precede loads at the
-    /// same place. Values that are stored in several places are accessed alone. O(accesses · log accesses).
+    /// Returns the holders that are adjacent in rows of 8 or 16 bytes, and all accesses. At the same place, stores
+    /// precede loads. Values that are stored in several places are accessed alone. O(accesses · log accesses).
     pub(super) fn find(mut self) -> (Vec<Vec<usize>>, Vec<CombinedAccess>) {
         let in_memory = (0..self.values.len()).filter(|&value| self.holder(value).is_some());
         let (values, redefined): (Vec<usize>, Vec<usize>) =
@@ -95,7 +95,8 @@ impl Neighbours<'_> {
         values.iter().flat_map(of_value).collect()
     }
 
-    /// Returns the slot of a value, by its number among the holders; `None` if the value is rematerialised.
+    /// Returns the holder of a value, which is the number of its slot in the plan; `None` if the value is
+    /// rematerialised.
     fn holder(&self, value: usize) -> Option<usize> {
         self.values[value].location.slot
     }
@@ -111,7 +112,7 @@ impl Neighbours<'_> {
         self.function.class(self.values[access.value].reg).spilled_bytes().unwrap_or(0)
     }
 
-    /// Returns the heaviest pairs of slots, and the heaviest pairs of these pairs.
+    /// Returns the rows: the heaviest pairs of slots, and the heaviest pairs of these pairs.
     fn rows(&self, accesses: &[Vec<Access>; 2]) -> Vec<Vec<usize>> {
         let mut weights: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         let mut bytes: BTreeMap<usize, u32> = BTreeMap::new();
@@ -160,15 +161,15 @@ impl Neighbours<'_> {
         rows
     }
 
-    /// Whether two accesses may be one instruction if their slots are adjacent.
+    /// Whether two accesses can become one instruction if their slots are adjacent.
     fn is_alike(&self, one: Access, other: Access) -> bool {
         let place = |access: Access| self.values[access.value].location.space;
         self.bytes_of(one) == self.bytes_of(other) && place(one) == place(other)
     }
 
-    /// Returns the instructions at whose reads a register is live in addition if the second of two accesses in order
-    /// joins the first: a store of the first moves down to `last`, the place of the row's last store; a load moves up
-    /// to the first. `None` if that is not allowed or exceeds the limit.
+    /// Returns the additional instructions at whose reads a register is live if two accesses become one. A store of the
+    /// first moves down to `last`, the place of the row's last store. A load of the second moves up to the first load.
+    /// `None` if the move is not allowed or exceeds the limit.
     fn stretch(&self, first: Access, second: Access, last: InsertionPoint) -> Option<Range<u32>> {
         let (from, to) = (self.at(first), self.at(second));
         if from.block != to.block || last.before - from.before > NEAR {
@@ -193,7 +194,7 @@ impl Neighbours<'_> {
         has_room.then_some(stretch)
     }
 
-    /// Joins the accesses of one kind that move to the same place.
+    /// Combines the accesses of one kind that can move to the same place.
     fn join(&mut self, kind: &[Access], row_of: &BTreeMap<usize, &Vec<usize>>) -> Vec<CombinedAccess> {
         let mut is_done = vec![false; kind.len()];
         let mut combined = Vec::new();
@@ -225,8 +226,8 @@ impl Neighbours<'_> {
         combined
     }
 
-    /// Returns the later accesses that cover all of some slots together with one access, in the order of the slots, and
-    /// raises the pressure accordingly. `None` if a slot is not covered.
+    /// Returns accesses that together cover all of `slots`, in the order of the slots: the access `number` and later
+    /// ones. Raises the pressure accordingly. `None` if a slot is not covered.
     fn together(&mut self, kind: &[Access], is_done: &[bool], number: usize, slots: &[usize]) -> Option<Vec<usize>> {
         let first = kind[number];
         let begin = self.at(first);
@@ -238,7 +239,7 @@ impl Neighbours<'_> {
             .collect();
         let of = |&slot: &usize| near.iter().copied().find(|&next| self.holder(kind[next].value) == Some(slot));
         let numbers: Vec<usize> = slots.iter().map(of).collect::<Option<_>>()?;
-        // They must include the access itself, not another access to its slot.
+        // The accesses must include the access `number` itself, not another access to the same slot.
         if !numbers.contains(&number) || !numbers.iter().all(|&other| self.is_alike(first, kind[other])) {
             return None;
         }

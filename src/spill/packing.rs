@@ -1,21 +1,21 @@
-//! Packs values into slots anew: values that are all known from the start need fewer slots than values that arrive one
-//! after the other.
+//! Packs values into slots anew: values need fewer slots if all of them are known from the start than if they arrive
+//! one after the other.
 
 use crate::analysis::{IntervalTree, LiveRanges, Point};
 use crate::function::VReg;
 
-/// A slot with the values assigned to it.
+/// A slot, and the values that are assigned to it.
 struct PackedSlot {
     occupied: IntervalTree<VReg>,
     values: Vec<VReg>,
-    /// The end of the last of these values.
+    /// The latest end of a value's live range.
     until: Option<Point>,
 }
 
 /// Assigns values of one size to slots, so that no two values of a slot are ever live together. The values are taken in
-/// the order in which they become live. Each gets, of the slots that are free for it, the slot that was occupied until
-/// the latest point. The number of slots is minimal if no live range has a hole, and small otherwise. O(values · slots
-/// · segments · log values).
+/// the order in which they become live. Of the slots that are free for a value, it gets the slot that was occupied
+/// until the latest point. The number of slots is minimal if no live range has a hole, and small otherwise. O(values ·
+/// slots · segments · log values).
 pub(crate) fn pack_into_slots(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VReg>> {
     let mut order = values.to_vec();
     order.sort_by_key(|&reg| (live.segments(reg).first().map(|segment| segment.start), reg));
@@ -23,7 +23,7 @@ pub(crate) fn pack_into_slots(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VRe
     for reg in order {
         let segments = live.segments(reg);
         let free = slots.iter_mut().filter(|slot| !slot.occupied.is_overlapping(segments));
-        // The first slot wins a tie.
+        // On a tie, the first slot is taken.
         let slot = match free.reduce(|best, slot| if slot.until > best.until { slot } else { best }) {
             Some(slot) => slot,
             None => {
@@ -56,8 +56,8 @@ mod tests {
         LiveRanges::new(function, &cfg, &dominators, &occurrences, &all)
     }
 
-    /// Every value is in one slot, no two values of a slot are live together, and values without holes get as few slots
-    /// as are live at once.
+    /// Every value is in one slot, and no two values of a slot are live together. Values whose live ranges have no
+    /// holes get as few slots as there are values live at once.
     #[test]
     fn slots_hold_one_value_at_a_time() {
         let check = |u: &mut Unstructured<'_>| {

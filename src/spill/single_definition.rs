@@ -1,4 +1,4 @@
-//! Values with one definition: such a value can be stored elsewhere and restored before each read.
+//! Values with one definition, which can be stored elsewhere and restored before each read.
 
 use crate::analysis::{Dominators, Occurrence, Occurrences};
 use crate::function::VReg;

@@ -1,7 +1,7 @@
 //! Spills values, from the analyses to the edits.
 //!
-//! ptxas promotes spills to local memory back to registers unless it cannot see their addresses. It does not touch
-//! volatile stores to shared memory. Each thread has slots of its own, so no thread waits for another.
+//! ptxas promotes spills to local memory back to registers unless it cannot see their addresses. It does not change
+//! volatile stores to shared memory. Each thread has slots of its own, so threads do not wait for each other.
 
 use super::edits::write;
 use super::engine::EngineResult;
@@ -27,7 +27,7 @@ pub struct SpillSummary {
     pub definition: Inst,
     /// The memory or means by which it is spilled.
     pub space: SpillSpace,
-    /// Number of places of stores to memory: after each definition, or further down.
+    /// Number of stores to memory: one after each definition, or further down.
     pub stores: usize,
     /// Number of places at which it is reloaded or rematerialised.
     pub reloads: usize,
@@ -48,30 +48,30 @@ pub struct Outcome {
     pub cache_given_up: u32,
     /// Cost of the spilled values' locations, in loads from shared memory, weighted by frequency.
     pub cost: f64,
-    /// Most words that are live at one instruction, before and after.
+    /// Most words that are live at one instruction, before and after spilling.
     pub peaks: [u32; 2],
-    /// The first of the instructions at which the most words are live afterwards, if they exceed the goal.
+    /// The first of the instructions with the most live words after spilling, if these exceed the goal.
     pub fullest: Option<Inst>,
-    /// Bytes of shared memory that slots may take, if the slots need more.
+    /// Most bytes of shared memory that slots may take, if more bytes are needed.
     pub too_few_bytes: Option<u32>,
     /// The trials, in order.
     pub trials: Vec<Trial>,
-    /// Reason for which the function got no slots in shared memory, if other memories were allowed, too.
+    /// Reason for which the function got no slots in shared memory, if other memories were also allowed.
     pub refusal: Option<Refusal>,
-    /// Reason for which the allocator found no allocation, so that the cost model chose.
+    /// Reason for which the allocator found no allocation, so that the cost model was used.
     pub unmet: Option<ProblemError>,
     /// Number of an allocator's spilled values that stay in registers because memory has no room for them.
     pub without_slot: usize,
-    /// Number of parts that an allocator did not colour, though their words fit.
+    /// Number of parts that the allocator spilled, though their words fit into registers.
     pub unspilled_parts: usize,
 }
 
 /// Spills values to the memories `goal.spill_to` until at most `goal.max_live_words` words are live at each
-/// instruction, as far as there are values and memory for it. A kernel with slots in shared memory gets a bound of its
-/// block size if it has none. The function must have left SSA form.
+/// instruction, or until no value or memory is left. A kernel with slots in shared memory gets a bound of its block
+/// size if it has none. The function must have left SSA form.
 ///
 /// # Errors
-/// Only shared memory is allowed, more words are live, and the function must have no slots there.
+/// Too many words are live, only shared memory is allowed, and the function must not have slots there.
 pub fn spill_values<'f>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -148,7 +148,7 @@ impl Outcome {
 }
 
 /// Returns the plan of an allocator, or of the cost model if there is no allocation. If the allocator's plan misses the
-/// goal and trials are left, the better of both plans.
+/// goal and trials are left, returns the better one of both plans.
 fn plan<'p, 'f: 'p>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -156,7 +156,7 @@ fn plan<'p, 'f: 'p>(
     memory: Option<&'p SlotMemory>,
     outcome: &mut Outcome,
 ) -> Plan<'p> {
-    // No engine runs if the goal lists ptxas's own spills.
+    // No engine is needed if the goal lists ptxas's own spills.
     let spilled = if goal.ptxas_spills.is_some() { None } else { engine_result.spilled(facts, goal.max_live_words) };
     let spilled = match spilled {
         Some(Ok(spilled)) => spilled,

@@ -45,8 +45,8 @@ fn places(function: &Function, words: u32, to: SpillTo) -> Vec<SpillSpace> {
     keep(function, words, to).expect("a place").spilled.iter().map(|spilled| spilled.space).collect()
 }
 
-/// A value whose only reads are within the call sequence after its definition is not spilled, even if its definition
-/// writes early: there would be no reload, and its store after the sequence would collide with other stores.
+/// A value is not spilled if its only reads are within the call sequence after its definition, even if its definition
+/// writes early. There would be no reload, and the store after the sequence would conflict with other stores.
 #[test]
 fn what_does_not_come_back_is_not_moved() {
     let body = "bb0: frequency 1.0 depth 0\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
@@ -57,7 +57,7 @@ fn what_does_not_come_back_is_not_moved() {
     assert!(spilled.iter().all(|spilled| spilled.reloads > 0), "{spilled:?}");
 }
 
-/// Reads before the place of the value's store keep its register up to the store. The cases are the result of a call
+/// Reads before the place of the value's store use its own register up to the store. The cases are the result of a call
 /// that a terminator reads, and an argument of a call, each with a debug instruction in between.
 #[test]
 fn what_is_read_ahead_of_its_store() {
@@ -80,7 +80,7 @@ fn what_is_read_ahead_of_its_store() {
     ));
 }
 
-/// Returns a kernel whose value `%0` is loaded, and read again after a point with three words.
+/// Returns a kernel that loads `%0`, and reads it again after a point with three live words.
 fn across(class: &str, load: &str, store: &str) -> Function {
     let regs = format!("{class} B32 B32 B32");
     let body = format!(
@@ -106,8 +106,8 @@ fn products_that_may_be_fused_stay() {
     assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [SpillSpace::Shared]);
 }
 
-/// Values that ptxas spills are chosen, however few words are live, unless they cost much more than ptxas's spills. No
-/// other values are chosen.
+/// Values that ptxas spills are chosen, however few words are live, unless spilling them costs much more than ptxas's
+/// spills. No other values are chosen.
 #[test]
 fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
@@ -119,7 +119,7 @@ fn what_ptxas_spills_goes() {
         outcome.spilled.iter().map(|spilled| spilled.reg.0).collect()
     };
     assert_eq!([0, 1].map(|reg| spilled(reg, f64::INFINITY)), [[0], [1]]);
-    // A store and a load of shared memory cost 1.2.
+    // A store to shared memory and a load from it cost 1.2.
     assert_eq!([spilled(0, 2.0), spilled(0, 1.0), spilled(0, 0.0)], [vec![0], vec![0], vec![]]);
     // The read of `%2` follows its definition, and `%3` has no definition.
     assert_eq!(spilled(2, f64::INFINITY).len() + spilled(3, f64::INFINITY).len(), 0);
@@ -130,7 +130,7 @@ fn ptxas_spill_of(moved_words: f64) -> PtxasSpill {
     PtxasSpill { moved_words, loads: Vec::new() }
 }
 
-/// If room is short, the values that save most are spilled first.
+/// If there is little room, the values that save most are spilled first.
 #[test]
 fn what_ptxas_pays_most_for_goes_first() {
     let kernel = across("B32", "LD_i32", "ST_i32");
@@ -162,8 +162,8 @@ fn slots_have_the_size_of_their_value() {
     }
 }
 
-/// A kernel gets the cheapest of the allowed locations: shared memory is cheaper than local memory, and the sum of live
-/// values is cheaper than both.
+/// A kernel gets the cheapest of the allowed locations. Shared memory is cheaper than local memory, and rematerialising
+/// a sum of live values is cheaper than both.
 #[test]
 fn the_cheapest_place_is_taken() {
     let loaded = across("B32", "LD_i32", "ST_i32");
@@ -176,13 +176,13 @@ fn the_cheapest_place_is_taken() {
     for to in [SpillTo::all(), SpillTo::REMAT] {
         assert_eq!(places(&sum, 3, to), [SpillSpace::Rematerialised]);
     }
-    // The source of the clone stays in its register, though one word more than the goal is live.
+    // The source of the clone stays in its register, though the goal is exceeded by one word.
     let held = places(&sum, 2, SpillTo::all());
     assert_eq!(held, [SpillSpace::Rematerialised]);
     assert_eq!(places(&sum, 2, SpillTo::SHARED), [SpillSpace::Shared, SpillSpace::Shared]);
 }
 
-/// A value is not rematerialised from a register that has another value there, or is not live there.
+/// A value is not rematerialised from a register that has another value, or is not live, at the read.
 #[test]
 fn nothing_is_computed_from_what_is_gone() {
     let body = |last: &str| {
@@ -213,7 +213,7 @@ fn local_memory_needs_no_kernel() {
     }
 }
 
-/// If shared memory has room for one value, the next goes to local memory.
+/// If shared memory has room for only one value, the next value goes to local memory.
 #[test]
 fn what_has_no_room_goes_to_local_memory() {
     let loads: String = (0..8).map(|reg| format!("  %{reg} = LD_i64 {reg} :: read\n")).collect();
@@ -248,7 +248,7 @@ fn several_definitions_are_all_stored() {
     assert!(!spilled(Redefined::Auto).iter().any(is_redefined));
 }
 
-/// A value is reloaded into its own register if a definition preserves a part of it.
+/// A value is reloaded into its own register if a definition preserves a part of the register.
 #[test]
 fn a_tied_value_comes_back_in_its_register() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
@@ -263,8 +263,8 @@ fn a_tied_value_comes_back_in_its_register() {
     assert_eq!((outcome.peaks[1], outcome.fullest), (2, None));
 }
 
-/// A later trial accesses values in loops that an earlier trial could not spill outside of them, unless the option
-/// forbids it. Its result is used only if fewer words are live.
+/// If values cannot be spilled outside of loops, a later trial accesses them in loops, unless the option forbids it.
+/// The result is used only if fewer words are live.
 #[test]
 fn trials_go_on_until_one_is_enough() {
     let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %4 = LD_i32 0 :: read\n\
@@ -285,8 +285,8 @@ fn trials_go_on_until_one_is_enough() {
     assert_eq!(tried(4, KeepInLoops::Auto, 6), (0, 4, 0), "nothing is full");
 }
 
-/// If shared memory is used up, slots that are packed anew have room for one more value. Of four values with successive
-/// live ranges, the first and the last get a slot first, so that the third finds none.
+/// If shared memory is used up, slots that are packed anew have room for one more value. In this function, four values
+/// have successive live ranges. The first and the last value get a slot first, so the third value finds no slot.
 #[test]
 fn slots_are_shared_anew() {
     let full =
@@ -320,7 +320,7 @@ fn what_stays_full_is_named() {
     assert_eq!((enough.peaks, enough.fullest), ([3, 2], None));
 }
 
-/// Each register counts once for the widest instruction, separately for reads and writes.
+/// For the widest instruction, each register counts once among the reads and once among the writes.
 #[test]
 fn the_widest_instruction_is_found() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i64 0 :: read\n  %1 = LD_i32 1 :: read\n\
@@ -342,8 +342,8 @@ fn branching() -> (Function, EditList) {
     (function, edits)
 }
 
-/// Returns the checker's verdict on a spill of `%0` at a place, some edits in between, and a reload before `bb2`'s
-/// store.
+/// Returns the checker's verdict on a spill of `%0` at a place, followed by the edits of `between`, and a reload before
+/// `bb2`'s store.
 fn judge(spill: Position, between: impl Fn(&mut EditList, [crate::function::Slot; 2]), is_shared: bool) -> bool {
     let (function, mut edits) = branching();
     let slots = if is_shared {
@@ -366,8 +366,8 @@ fn before(function: &Function, inst: u32) -> Position {
     Position { block: function.block_of(Inst(inst)), before: Some(Inst(inst)) }
 }
 
-/// A store on only one path, a store before the definition, and a slot that another value has overwritten are found, in
-/// each memory; the right edits are proven.
+/// In each memory, the checker finds a store on only one path, a store before the definition, and a slot that another
+/// value has overwritten. It proves the correct edits.
 #[test]
 fn wrong_stores_are_found() {
     let (function, _) = branching();
@@ -388,7 +388,7 @@ fn wrong_stores_are_found() {
     }
 }
 
-/// A slot that overlaps with another thread's part of a slot is refused: by less than a row, and by a row.
+/// A slot that overlaps another thread's part of a slot is refused, whether it overlaps by less than a row or by a row.
 #[test]
 fn slots_of_other_threads_are_refused() {
     let (function, _) = branching();
@@ -426,8 +426,8 @@ fn predicates_can_be_stored() {
     assert!(!proven(1, true) && !proven(2, false));
 }
 
-/// The reads after a definition come first, even if the block of another read is laid out before the definition's:
-/// within the call sequence after the definition, nothing can be reloaded.
+/// The reads after a definition come first, even if another reading block is laid out before the definition's block.
+/// Within the call sequence after the definition, nothing can be reloaded.
 #[test]
 fn blocks_ahead_may_read_what_is_defined_behind() {
     let body = "bb0: frequency 1.0 depth 0 -> bb2\n  %1 = LD_i32 1 :: read\n\
@@ -439,7 +439,7 @@ fn blocks_ahead_may_read_what_is_defined_behind() {
     assert!(spilled.iter().any(|spilled| (spilled.reg.0, spilled.reloads) == (0, 1)), "{spilled:?}");
 }
 
-/// Returns how often `%0` is loaded, if three blocks read it after a point with three words.
+/// Returns how often `%0` is loaded, if three blocks read it after a point with three live words.
 fn loads(blocks: &str, hoists: bool) -> usize {
     let body = format!(
         "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
@@ -457,7 +457,7 @@ fn loads(blocks: &str, hoists: bool) -> usize {
     spilled.iter().map(|spilled| spilled.reloads).sum()
 }
 
-/// A load serves the reads of the blocks that it dominates, within the register limit.
+/// A load serves the reads in the blocks that it dominates, as long as the register limit holds.
 #[test]
 fn one_load_serves_what_it_dominates() {
     let after = |between: &str| {
@@ -471,7 +471,7 @@ fn one_load_serves_what_it_dominates() {
     assert_eq!(loads(&after(full), true), 2, "no room");
 }
 
-/// One load before a branch serves both sides and the code after them, and one load before a loop serves the loop.
+/// One load before a branch serves both arms and the code after them, and one load before a loop serves the loop.
 #[test]
 fn one_load_where_it_is_rarer() {
     let branch = "bb1: frequency 1.0 depth 0 -> bb2 bb3\n  %3 = LD_i32 3 :: read\n  %6 = SETP_i32rr %3, %3\n\
@@ -488,14 +488,14 @@ fn one_load_where_it_is_rarer() {
              bb3: frequency 1.0 depth 0\n  ST_i32 %5, 3 :: write\n  Return :: terminator\n"
         )
     };
-    // The number of loads is the same; the edits show their places.
+    // The number of loads is the same with and without hoisting. Only their places may differ.
     assert_eq!([false, true].map(|hoists| loads(&cycle(""), hoists)), [1, 1]);
     let full = "  %3 = LD_i32 3 :: read\n  ST_i32 %3, %3 :: write\n";
     assert_eq!([false, true].map(|hoists| loads(&cycle(full), hoists)), [1, 1]);
 }
 
-/// Values that are stored and loaded near each other are accessed at once, within the limit of bytes, and each slot of
-/// such a row belongs to one value.
+/// Values that are stored and loaded near each other are accessed by one instruction, within the limit of bytes. Each
+/// slot of such a row belongs to one value.
 #[test]
 fn neighbours_move_at_once() {
     let accesses = |class: &str, bytes: u32, to: SpillTo| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Counters of events by name. Prints in the order of the names.
+/// Counts of events by name, printed in the order of the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Counts(BTreeMap<Cow<'static, str>, u64>);
@@ -36,7 +36,7 @@ impl Counts {
         self.0.is_empty()
     }
 
-    /// Returns the names with their counts, by name.
+    /// Returns the names with their counts, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(name, &count)| (name.as_ref(), count))
     }
@@ -49,7 +49,7 @@ impl Counts {
     }
 }
 
-/// Executions by name, from estimated block frequencies. Prints in the order of the names.
+/// Executions by name, from estimated block frequencies, printed in the order of the names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Frequencies(BTreeMap<Cow<'static, str>, f64>);

@@ -12,7 +12,7 @@ pub struct ModuleFigures {
     pub target: String,
     /// The kernels, in the module's order.
     pub kernels: Vec<KernelFigures>,
-    /// Nanoseconds by phase, without the time for each function.
+    /// Nanoseconds by phase of the module's forecast, without the time for the summaries of functions.
     pub time_ns: Counts,
 }
 
@@ -24,7 +24,7 @@ pub struct KernelFigures {
     pub function: String,
     /// General registers of each thread.
     pub registers: u32,
-    /// Ends of the interval in which the registers are likely to lie.
+    /// Ends of the interval that is likely to contain the number of registers.
     pub likely_registers: (u32, u32),
     /// Whether the kernel may take more registers, because it calls functions that are not available.
     pub at_least: bool,
@@ -38,8 +38,8 @@ pub struct KernelFigures {
     pub occupancy_warps: u32,
     /// The resource that limits occupancy.
     pub limited_by: String,
-    /// The most registers with which more warps are resident; `None` if there are none.
+    /// The most registers with which more warps are resident; `None` if no register count has more resident warps.
     pub next_step_registers: Option<u32>,
-    /// The register limit that the kernel got because of that.
+    /// The register limit that the kernel got in order to reach that occupancy.
     pub limited_to: Option<u32>,
 }

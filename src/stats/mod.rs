@@ -2,8 +2,8 @@
 //!
 //! Statistics are a log of events, one line of JSON each, appended to the file of the option `stats`. A compiler plugin
 //! cannot rely on the end of its process (a driver may abort, or exit by `_exit`), and one build runs many compilers at
-//! once. So no event is held back, and none is overwritten. A line is written by one call on a file opened for
-//! appending, which keeps lines of different threads and processes whole. [`Totals`] sums the events.
+//! once. Therefore, each event is written immediately, and no event is overwritten. A line is written by one call on a
+//! file opened for appending, so lines of different threads and processes do not mix. [`Totals`] sums the events.
 
 mod copy_refusal;
 mod counts;
@@ -33,7 +33,7 @@ pub use work::{FunctionStats, Work, nanoseconds};
 pub enum Event {
     /// A pass ran on a function.
     Run(Box<FunctionStats>),
-    /// Time of the C++ side for a function, which is known only after the pass.
+    /// Time that the C++ shim takes for a function, known only after the pass.
     Shim {
         /// The function's name.
         function: String,
@@ -103,7 +103,7 @@ mod tests {
         ]
     }
 
-    /// Appended events read back, and the totals do not depend on the order of events.
+    /// Appended events can be read again, and the totals do not depend on the order of events.
     #[test]
     fn appended_events_add_up() {
         let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ mod tests {
         assert!(totals.to_string().contains("nvptx-ra: no"));
     }
 
-    /// Spills are summed under ptxas's names, and print as ptxas prints them if there are any.
+    /// Spills are summed under ptxas's names. If there are any, they are printed as ptxas prints them.
     #[test]
     fn spills_add_up() {
         let spills = SpillBytes { shared_stored: 8, shared_loaded: 24, loaded: 4, ..SpillBytes::default() };
@@ -144,7 +144,7 @@ mod tests {
         assert!(!Totals::default().to_string().contains("LSpillB"));
     }
 
-    /// Threads that write at once write whole lines.
+    /// Threads that write at the same time write whole lines.
     #[test]
     fn threads_write_whole_lines() {
         let folder = tempfile::tempdir().unwrap();
@@ -158,7 +158,8 @@ mod tests {
         assert_eq!(Totals::read(&path, text.as_bytes()).unwrap().sum.merges, 4 * 4950);
     }
 
-    /// A file that cannot be written, and a line that is no event, are errors with place and reason.
+    /// A file that cannot be written, and a line that is not an event, cause errors that contain the file or line, and
+    /// the reason.
     #[test]
     fn errors_name_file_and_line() {
         let error = run("k", 1).append(Path::new("/nonexistent/stats")).unwrap_err().to_string();

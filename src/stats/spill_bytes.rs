@@ -1,12 +1,12 @@
-//! Bytes that spilling moves, by the names of ptxas's statistics.
+//! Bytes that spills and other accesses to local memory move, by the names of ptxas's statistics.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes that a thread stores and loads for lack of registers, and its other accesses to local memory. Each instruction
-/// counts once, whatever its frequency. JSON and [`Display`](fmt::Display) use ptxas's names; the latter prints the
-/// part that follows the latency estimate in ptxas's line.
+/// Bytes that the spills of a thread store and load, and bytes of its other accesses to local memory. Each instruction
+/// counts once, whatever its frequency. JSON and [`Display`](fmt::Display) use ptxas's names. [`Display`](fmt::Display)
+/// prints the part of ptxas's line that follows the latency estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpillBytes {

@@ -24,7 +24,7 @@ pub struct Totals {
     pub clones_failed: u64,
     /// Number of warnings on clones.
     pub clone_warnings: u64,
-    /// Sums over all runs, with the time of the C++ side.
+    /// Sums over all runs, including the time of the C++ shim.
     #[serde(flatten)]
     pub sum: Work,
     /// The distinct diagnostics with their counts.
@@ -56,7 +56,7 @@ impl Totals {
         }
     }
 
-    /// Sums the events of a file. A line that is no event is an error with the line's number.
+    /// Sums the events of a file. A line that is not an event causes an error with the line's number.
     pub fn read(path: &Path, reader: impl BufRead) -> Result<Self, Error> {
         let mut totals = Self::default();
         for (index, line) in reader.lines().enumerate() {
@@ -115,7 +115,7 @@ impl fmt::Display for Totals {
         if !self.errors.is_empty() {
             writeln!(f, "\nerrors")?;
         }
-        // The messages are long, so they come last in their lines.
+        // Messages come last in their lines, because they are long.
         self.errors.iter().try_for_each(|(message, count)| writeln!(f, "{count:>8}  {message}"))
     }
 }

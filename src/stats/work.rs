@@ -39,11 +39,11 @@ pub struct Work {
     pub merges: u64,
     /// PHIs before the pass.
     pub phis: u64,
-    /// Registers in use before a pass that renames them.
+    /// Registers in use before the pass, if the pass renames registers.
     pub registers_before: u64,
-    /// Registers in use after it.
+    /// Registers in use after the pass, if the pass renames registers.
     pub registers_after: u64,
-    /// Instructions that follow another instruction than before.
+    /// Instructions whose preceding instruction has changed.
     pub moved: u64,
     /// Copies that stay, by reason.
     pub refusals: Counts,
@@ -51,12 +51,12 @@ pub struct Work {
     pub constants_rematerialised: u64,
     /// Values that are spilled to shared memory.
     pub values_kept: u64,
-    /// Bytes of shared memory for each block that their slots take.
+    /// Bytes of shared memory for each block that the slots of these values take.
     pub slot_bytes: u64,
     /// Bytes of L1 cache that an SM loses to the slots; the maximum over several functions.
     pub cache_given_up: u64,
-    /// Bytes that spills move, and the function's other accesses to local memory. All 0 for a function without changes
-    /// by the pass.
+    /// Bytes that spills move, and bytes of the function's other accesses to local memory. All 0 if the pass does not
+    /// change the function.
     pub spills: SpillBytes,
     /// Edits by kind.
     pub edits: Counts,

@@ -172,7 +172,7 @@ fn a_wrong_number_is_put_right() {
 fn entries_that_cannot_be_kept() {
     let (_parent, cache) = new_cache(PLENTY);
     let too_large = Cache { bound: 4095, ..cache.clone() }.put(&key(1), &1).expect_err("it has no room");
-    assert!(too_large.problem.contains("may take 4095"), "{too_large}");
+    assert!(too_large.problem.contains("may have 4095"), "{too_large}");
     fs::create_dir(cache.path(&key(1))).expect("there is space");
     let in_the_way = cache.put(&key(1), &1).expect_err("a folder is in the way");
     assert!(in_the_way.problem.contains("an entry is not stored"), "{in_the_way}");

@@ -231,7 +231,7 @@ mod tests {
             assert!(problem.ends_with("/ptxas', which calls this program again"), "{problem}");
         }
         let problem = found(&folder.join("plain/ptxas")).expect_err("it is no program");
-        assert!(problem.ends_with("which is no program"), "{problem}");
+        assert!(problem.ends_with("which is not a program"), "{problem}");
         assert!(found(Path::new("ptxas")).is_err(), "the first on PATH is this program");
         assert!(found(Path::new("no-such-ptxas")).is_err());
     }

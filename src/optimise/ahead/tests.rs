@@ -17,7 +17,7 @@ fn call(callee: u32) -> CallFacts {
     CallFacts { callee: Func(callee), is_named: true, is_no_inline: false }
 }
 
-/// Returns the call graph of functions with their callees.
+/// Returns the call graph of functions, each given with its callees.
 fn graph(functions: &[(FunctionFacts, &[u32])]) -> CallGraph {
     let mut graph = CallGraph::default();
     for (facts, callees) in functions {
@@ -38,7 +38,7 @@ fn without_a_choice() {
     assert_eq!(chosen(&CallGraph::default()), []);
 }
 
-/// All calls are inlined, except calls with a fixed attribute, and the functions lose their types.
+/// All calls are inlined, except calls of functions with a fixed attribute, and the functions lose their type metadata.
 #[test]
 fn inlines_what_may_be() {
     let kernel = FunctionFacts { choice: ALL, ..KERNEL };
@@ -46,7 +46,7 @@ fn inlines_what_may_be() {
     let whole = graph(&[(kernel, &[1, 2, 3]), (INNER, &[]), (fixed, &[]), (INNER, &[3])]);
     let forget = |function| Mark::ForgetTypes(Func(function));
     assert_eq!(chosen(&whole), [forget(0), forget(1), forget(2), forget(3), Mark::Inline(Call(0))]);
-    // If no call is inlined, the types stay.
+    // If no call is inlined, the type metadata stays.
     assert_eq!(chosen(&graph(&[(kernel, &[1]), (fixed, &[])])), []);
 }
 
@@ -72,7 +72,7 @@ fn copies_what_others_call() {
     );
 }
 
-/// A function that other modules, or pointers, may call is copied.
+/// A function that other modules or pointers may call is copied.
 #[test]
 fn copies_what_is_known_outside() {
     let kernel = FunctionFacts { choice: CUT, ..KERNEL };
@@ -94,14 +94,14 @@ fn copies_that_call_themselves_are_not_inlined() {
     assert_eq!(inlined, [&Mark::Inline(Call(1))]);
 }
 
-/// A limit is set on calls, and nothing else changes.
+/// A limit is set on calls. Nothing else changes.
 #[test]
 fn limits() {
     let kernel = FunctionFacts { choice: Choice { inline: Inline::Less, ..LLVMS }, ..KERNEL };
     assert_eq!(chosen(&graph(&[(kernel, &[1]), (INNER, &[])])), [Mark::Limit(Call(0), 225)]);
 }
 
-/// Only the call with a stack address is inlined, and the values of each function are requested once.
+/// Only the call that passes a stack address is inlined, and the values of each function are requested once.
 #[test]
 fn inlines_by_the_stack() {
     let kernel = FunctionFacts { choice: Choice { inline: Inline::Stack, ..LLVMS }, ..KERNEL };
@@ -151,7 +151,7 @@ fn set(mut graph: CallGraph, marks: &[Mark]) -> Marked {
     Marked { graph, changed: functions.into_iter().collect() }
 }
 
-/// Draws a module in which only kernels choose, and are not called.
+/// Draws a module in which only kernels have choices, and no kernel is called.
 fn module(u: &mut Unstructured<'_>) -> arbitrary::Result<CallGraph> {
     let mut graph = CallGraph::default();
     let (kernels, len): (u32, u32) = (u.int_in_range(1..=3)?, u.int_in_range(4..=8)?);
@@ -206,8 +206,8 @@ fn no_function_of_another_choice_is_changed() {
     });
 }
 
-/// Copies and redirected calls keep the meaning of the program: each call calls the same function as before, or a copy
-/// of it.
+/// Copies and redirected calls keep the meaning of the program: each call calls its former callee, or a copy of the
+/// former callee.
 #[test]
 fn calls_keep_their_callees() {
     arbtest::arbtest(|u| {
@@ -222,7 +222,7 @@ fn calls_keep_their_callees() {
     });
 }
 
-/// Only calls that may be inlined are marked, in functions of the choice.
+/// Only calls that may be inlined are marked.
 #[test]
 fn marked_calls_may_be_inlined() {
     arbtest::arbtest(|u| {

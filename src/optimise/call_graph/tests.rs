@@ -14,13 +14,14 @@ fn recursive(callees: &[&[u32]]) -> Vec<u32> {
     recursive.iter_enumerated().filter(|(_, is)| **is).map(|(function, _)| function.0).collect()
 }
 
-/// A function that calls itself, two that call each other, and functions that are only before or after a cycle.
+/// A function that calls itself, two functions that call each other, and functions that are only before or after a
+/// cycle.
 #[test]
 fn cycles() {
     assert_eq!(recursive(&[&[1], &[1]]), [1]);
     assert_eq!(recursive(&[&[1], &[2, 3], &[1], &[]]), [1, 2]);
     assert_eq!(recursive(&[&[1], &[2], &[3], &[0, 4], &[]]), [0, 1, 2, 3]);
-    // A function between two cycles.
+    // The middle function is between two cycles.
     assert_eq!(recursive(&[&[0, 1], &[2], &[2]]), [0, 2]);
 }
 

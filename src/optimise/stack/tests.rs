@@ -28,7 +28,7 @@ impl Sample {
         self.graph.functions().map(|(function, _)| function).collect()
     }
 
-    /// Returns, for each call, whether it gets an address.
+    /// Returns, for each call, whether it passes an address of a stack variable.
     fn passed(&self, functions: &[Func]) -> Vec<bool> {
         let addresses = self.addresses(functions);
         let of = |function: Func| self.graph.calls(function).map(move |(call, _)| (function, call));
@@ -59,12 +59,12 @@ fn body(values: Vec<Node>, stores: &[(u32, u32)], arguments: &[&[Argument]]) -> 
     }
 }
 
-/// Returns a function that passes its parameter on: the argument of each call is the parameter.
+/// Returns a function that passes its parameter on as the argument of its call.
 fn passes_on() -> Body {
     body(vec![Node::Parameter, pointer(0)], &[], &[&[argument(1)]])
 }
 
-/// An address is passed on from function to function; values from elsewhere are no addresses.
+/// An address is passed on from function to function. Other values are not addresses.
 #[test]
 fn addresses_are_passed_on() {
     let kernel =
@@ -76,7 +76,7 @@ fn addresses_are_passed_on() {
     assert_eq!(sample.passed(&[Func(2), Func(3)]), [false; 4]);
 }
 
-/// A closure holds the address of a variable: a load from the closure returns an address, in the called function.
+/// A closure holds the address of a variable. In the called function, a load from the closure returns that address.
 #[test]
 fn closures_hold_addresses() {
     let values = vec![Node::Variable, Node::Variable, pointer(0), pointer(1)];
@@ -88,7 +88,7 @@ fn closures_hold_addresses() {
         Sample::new(vec![(kernel, vec![1]), (calls, vec![2]), end()]).passed(&[Func(0), Func(1), Func(2)]),
         [true; 2]
     );
-    // A closure without stored addresses passes none by value.
+    // A closure without stored addresses that is passed by value passes no address.
     let kernel = |stores: &[_]| {
         let by_value = Argument { value: Value(3), is_by_value: true };
         body(vec![Node::Variable, Node::Variable, pointer(0), pointer(1)], stores, &[&[by_value]])
@@ -101,7 +101,7 @@ fn closures_hold_addresses() {
     assert_eq!((passed(&[]), passed(&[(2, 3)])), (vec![false; 2], vec![true; 2]));
 }
 
-/// A constructor stores an address through its parameter: the caller's variable then holds one.
+/// A constructor stores an address through its parameter, so the caller's variable holds an address.
 #[test]
 fn constructors_store_addresses() {
     let values = vec![Node::Variable, Node::Variable, pointer(0), pointer(1), Node::Load(Value(3)), pointer(4)];
@@ -112,7 +112,7 @@ fn constructors_store_addresses() {
     assert_eq!(sample.passed(&sample.all()), [true, true]);
 }
 
-/// Draws values, with their objects after them. Edges may form cycles, like loads in loops.
+/// Draws values, whose operands may also be later values, so that cycles exist, like loads in loops.
 fn any_body(u: &mut Unstructured<'_>, calls: usize) -> arbitrary::Result<Body> {
     let parameters = u.int_in_range(0..=2)?;
     let len: u32 = parameters + u.int_in_range(1..=6)?;
@@ -126,7 +126,7 @@ fn any_body(u: &mut Unstructured<'_>, calls: usize) -> arbitrary::Result<Body> {
             1 => Node::Load(any(u)?),
             2 => Node::Made([any(u)?].into()),
             3 => Node::Number([any(u)?].into()),
-            // Pointers into earlier objects: a pointer is no object.
+            // Pointers point only into earlier objects, because a pointer is not an object.
             _ => Node::Pointer((0..index).map(Value).filter(|&of| !matches!(values[of], Node::Pointer(_))).collect()),
         };
     }

@@ -2,7 +2,7 @@ use arbitrary::Unstructured;
 
 use super::*;
 
-/// Returns a loop whose iteration has `turn` instructions without its end.
+/// Returns a loop whose iteration has `turn` instructions, without the comparison and the branch at its end.
 fn sized(turn: u64) -> Loop {
     Loop { parent: None, count: None, size: Some(turn + END), matrices: 0 }
 }
@@ -47,8 +47,8 @@ fn reads_what_the_choice_is_about() {
     }
 }
 
-/// The factor is the trip count if LLVM arrives at it itself, the largest that fits NVIDIA's size, or a power of two
-/// that divides the trip count.
+/// LLVM decides if it reaches the full trip count itself. Otherwise, the factor is the trip count if that fits NVIDIA's
+/// limit, or else a power of two.
 #[test]
 fn as_many_as_fit() {
     assert_eq!(cut(&[sized(2)], &[8_000]), Mark::Leave);
@@ -59,7 +59,7 @@ fn as_many_as_fit() {
     // The trip count is unknown.
     assert_eq!(cut(&[Loop { count: Some(100_000), ..sized(2) }], &[]), Mark::Count(2));
     assert_eq!(cut(&[sized(2)], &[]), Mark::Leave);
-    // The earliest exit counts.
+    // The earliest exit determines the trip count.
     assert_eq!(cut(&[sized(2)], &[0, 20_000, 10_000]), Mark::Count(10_000));
     // LLVM cannot unroll it.
     assert_eq!(cut(&[Loop { size: None, ..sized(2) }], &[10_000]), Mark::Leave);
@@ -74,21 +74,21 @@ fn limits() {
     assert_eq!(cut(&[sized(1)], &[32_768]), Mark::Count(16_384));
 }
 
-/// A loop with a loop inside is unrolled as requested or not at all, and the later growth of the inner loop counts.
+/// A loop with an inner loop is unrolled as requested or not at all. Later growth of the inner loop counts.
 #[test]
 fn nests() {
     let inner = |count| Loop { parent: Some(0), count, ..sized(10) };
     assert_eq!(cut(&[sized(20), inner(None)], &[1_000]), Mark::Count(1_000));
     assert_eq!(cut(&[sized(20), inner(None)], &[2_000]), Mark::Disable);
-    // 20 and 3 times 10.
+    // An iteration has 20 instructions, and the inner loop grows by 3 times 10.
     assert_eq!(cut(&[sized(20), inner(Some(4))], &[655]), Mark::Leave);
     assert_eq!(cut(&[sized(20), inner(Some(4))], &[656]), Mark::Disable);
-    // The innermost of three loops: 1 + 1 × (10 + 10) additional instructions.
+    // The innermost loop grows by 10. The middle loop, which then has 10 + 10 instructions, is repeated once.
     let nest = [sized(20), Loop { count: Some(2), ..inner(None) }, Loop { parent: Some(1), ..inner(Some(2)) }];
     assert_eq!(facts(&nest, &[]).size_to_come(), 10 + 20);
 }
 
-/// Matrix products weigh more than in LLVM.
+/// Matrix products weigh more than in LLVM's estimate.
 #[test]
 fn matrices() {
     let of = |matrices| cut(&[Loop { matrices, ..sized(10) }], &[1_024]);
@@ -96,7 +96,7 @@ fn matrices() {
     assert_eq!(of(40), Mark::Count(512));
 }
 
-/// If all threads of a warp take part, no remainder is left.
+/// If all threads of a warp must take part, no remainder is left.
 #[test]
 fn no_rest_among_threads_that_take_part() {
     let decide = |turns, count| {
@@ -150,8 +150,8 @@ fn nest(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<Loop>> {
     Ok(nest)
 }
 
-/// A factor exceeds neither the request nor the trip count, and its result fits. If no remainder may be left, it
-/// divides the trip count. Only a loop that LLVM can unroll gets a factor.
+/// A factor is at most the request and the trip count, and the unrolled loop fits. If no remainder may be left, the
+/// factor divides the trip count. Only a loop that LLVM can unroll gets a factor.
 #[test]
 fn counts_are_within_bounds() {
     arbtest::arbtest(|u| {

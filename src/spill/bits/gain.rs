@@ -4,9 +4,9 @@
 //! ptxas 13.0.88 stores each additional predicate in a general register. `P2R` moves it there after each definition,
 //! `ISETP` restores it before a read, and a constant takes a `PLOP3` before the `P2R`. A bit takes `SEL` and `LOP3`
 //! after a definition, and `LOP3` before a read. A definition by a comparison therefore costs one instruction more as a
-//! bit, and a read costs the same. Constants decide: ptxas merges all consecutive constants into one `LOP3`, however
-//! many bits they set or clear. If there are no more constants than a thread has predicates, bits save nothing: ptxas
-//! turns the branches around the constants into guards.
+//! bit, and a read costs the same. Constants make the difference: for bits, ptxas merges all consecutive constants into
+//! one `LOP3`, however many bits they set or clear. If a block has no more constants than a thread has predicates, bits
+//! save nothing: ptxas turns the branches around the constants into guards.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -16,14 +16,15 @@ use crate::analysis::Occurrence;
 use crate::function::{Inst, Operand, Role, VReg, Value};
 use crate::target::machine::PREDICATES;
 
-/// Instructions with which ptxas sets a predicate to a constant, if the block sets more constants than a thread has
+/// Instructions in which ptxas sets a predicate to a constant, if the block sets more constants than a thread has
 /// predicates.
 const OF_A_CONSTANT: f64 = 2.0;
 
-/// The same if the block sets few constants: mostly, the branch around the constants becomes the guard of a comparison.
+/// Instructions in which ptxas sets a predicate to a constant, if the block sets few constants: mostly, the branch
+/// around the constants becomes the guard of a comparison.
 const OF_A_CONSTANT_OF_FEW: f64 = 1.0;
 
-/// Additional instructions that a bit takes for a comparison, compared with ptxas's own way.
+/// Additional instructions for a comparison whose result becomes a bit, compared with ptxas's own way.
 const OF_A_COMPARISON: f64 = 1.0;
 
 /// Instructions that bits save; negative if bits take more.
@@ -64,7 +65,7 @@ enum Access {
     Read,
 }
 
-/// Computes the gain of each predicate if all of them are stored as bits of a word. O(n log n) in their accesses.
+/// Computes the gain of each predicate if all of the predicates become bits of a word. O(n log n) in their accesses.
 pub(super) fn gains(facts: &Facts<'_>, regs: &[VReg]) -> Vec<Gain> {
     let mut gains = vec![Gain::default(); regs.len()];
     let of = |&(number, reg): &(usize, VReg)| {

@@ -1,15 +1,15 @@
 //! Predicates stored as bits of general registers: bit-spills.
 //!
-//! A thread has seven predicates. ptxas stores additional predicates as bits, too, and moves them wherever it needs
-//! one: a tile of 64 branches that each clear the predicates of all others took 20,615 instructions, and 9,783 with
-//! bits that are chosen here. A bit takes two instructions at a definition of its predicate, and one in each block that
-//! reads it.
+//! A thread has seven predicates. ptxas also stores additional predicates as bits, but moves them wherever it needs a
+//! predicate. For example, in a tile of 64 branches, each branch clears the predicates of all others. The tile took
+//! 20,615 instructions with ptxas's own bits, and 9,783 with bits that this module chooses. A bit takes two
+//! instructions at a definition of its predicate, and one in each block that reads it.
 //!
-//! Predicates that live in one block stay: ptxas moves a comparison next to the instruction that reads it. Predicates
-//! of [rematerialised comparisons](super::remat) stay, too. Across blocks, ptxas may also repeat a comparison if that
-//! is cheaper than a bit. It cannot if several definitions, each on its own path, set the predicate. By default, only
-//! predicates with several definitions become bits, and only if bits take [fewer instructions](gain) than ptxas does.
-//! An option extends this to all predicates.
+//! Predicates that live in one block do not become bits, because ptxas moves a comparison next to the instruction that
+//! reads it. Predicates of [rematerialised comparisons](super::remat) do not become bits, either. Across blocks, ptxas
+//! may also repeat a comparison if that is cheaper than a bit. It cannot if several definitions, each on its own path,
+//! set the predicate. By default, only predicates with several definitions become bits, and only if bits take [fewer
+//! instructions](gain) than ptxas does. An option extends this to all predicates.
 //!
 //! Predicates that are never live together share a bit, as spilled values share a slot, and 32 bits form a register. A
 //! bit is a slot in the edits. The code that applies the edits assigns the register and clears it at the function's
@@ -32,7 +32,7 @@ use crate::index::IndexVec;
 use crate::target::asynchrony;
 use crate::target::machine::PREDICATES;
 
-/// Cost of setting a bit, in reads of a bit.
+/// Cost of setting a bit, relative to a read of a bit.
 const STORE: f64 = 2.0;
 
 /// A function that has left SSA form, and its analyses.
@@ -51,11 +51,12 @@ struct Candidate {
     groups: Vec<Group>,
     /// The stretches in which no register holds the predicate while it is a bit.
     freed: Vec<Range<u32>>,
-    /// Instructions for the bit, weighted by frequency, for each executed instruction that the predicate is freed at.
+    /// Instructions that access the bit, weighted by frequency, divided by the executed instructions at which the
+    /// predicate is freed.
     price: f64,
 }
 
-/// Number of predicates that became bits, and of the instructions that access the bits.
+/// Number of predicates that became bits, and of accesses to the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BitSpillCounts {
     pub(crate) predicates: usize,
@@ -67,14 +68,14 @@ pub(crate) struct BitSpillCounts {
 pub(crate) enum Policy {
     /// All.
     Any,
-    /// Only predicates with which the code gets shorter and does not execute more instructions.
+    /// Only predicates whose bits make the code shorter, without more executed instructions.
     Shorter,
 }
 
-/// Turns predicates into bits, the cheapest first, where more than seven predicates that cross blocks are live at once,
-/// if more than `many` are live somewhere. Only predicates that `may_go` accepts are moved and counted. O(n log n) in
-/// operands and the blocks that registers are live into, and a search among the bits so far for each predicate that is
-/// chosen.
+/// Turns predicates into bits, the cheapest first, where more than seven predicates that cross blocks are live at once.
+/// Does nothing unless more than `many` are live somewhere. Only predicates that `may_go` accepts are counted and
+/// become bits. O(n log n) in operands and the blocks that registers are live into, and a search among the chosen bits
+/// for each predicate.
 pub(crate) fn spill_predicates(
     facts: &Facts<'_>,
     (many, policy): (u32, Policy),
@@ -102,7 +103,7 @@ pub(crate) fn spill_predicates(
         is_full
     });
     let chosen: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
-    // A row of constants may have lost predicates that were not chosen, so the gains are computed again.
+    // A sequence of constants may now lack predicates that were not chosen, so the gains are computed again.
     if policy == Policy::Shorter && !gains(facts, &chosen).into_iter().sum::<Gain>().pays() {
         return BitSpillCounts::default();
     }
@@ -111,20 +112,21 @@ pub(crate) fn spill_predicates(
         let slot = edits.create_bit_slot(BitPlace { word: number / u32::BITS, bit: number % u32::BITS });
         slot_of.extend(sharing.into_iter().map(|reg| (reg, slot)));
     }
-    // Stores come first if several accesses share a place: a constant stands directly before its own store.
+    // If several accesses have the same place, stores come first, because a constant must directly precede its own
+    // store.
     let stores: usize = candidates.iter().map(|one| one.store(function, slot_of[&one.reg], edits)).sum();
     let tests: usize = candidates.iter().map(|one| one.test(function, slot_of[&one.reg], edits)).sum();
     BitSpillCounts { predicates: chosen.len(), accesses: stores + tests }
 }
 
-/// Removes the candidates that do not make the code shorter.
+/// Removes the candidates that would not make the code shorter.
 fn retain_shorter(facts: &Facts<'_>, candidates: &mut Vec<Candidate>) {
     let regs: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
     let mut gains = gains(facts, &regs).into_iter();
     candidates.retain(|_| gains.next().is_some_and(Gain::pays));
 }
 
-/// Prefix sums of the instructions' frequencies; debug instructions count 0.
+/// Prefix sums of the instructions' frequencies. A debug instruction counts as 0.
 struct Runs(Vec<f64>);
 
 impl Runs {
@@ -167,7 +169,7 @@ fn candidate(facts: &Facts<'_>, pressure: &Pressure, runs: &Runs, reg: VReg) -> 
     if !accesses.iter().all(is_plain) || !live.live_ins(reg).iter().all(|live_in| is_reached(live_in.block)) {
         return None;
     }
-    // Within a block, ptxas would merge equal tests of a bit.
+    // One group for each block, because ptxas would merge equal tests of a bit within a block.
     let groups = group(function, accesses, pressure, u32::MAX);
     let reads = groups.iter().filter(|group| !group.has_definition).map(|group| frequencies[group.block]);
     let writes = definitions.iter().map(|definition| STORE * frequencies[definition.block]);

@@ -1,11 +1,11 @@
 //! The code that computes the addresses of slots, as PTX statements.
 //!
-//! ptxas promotes local memory to registers if it knows every address. So the code adds a 0 that ptxas cannot see: a
-//! grid has less than 2^16 blocks in z. The array is separate from the stack frame, because accesses to the frame would
-//! otherwise have unknown addresses as well.
+//! ptxas promotes local memory to registers if it knows every address. To hide the addresses, the code adds a value of
+//! 0 that ptxas cannot determine: a grid has less than 2^16 blocks in z. The array is separate from the stack frame,
+//! because accesses to the frame would otherwise have unknown addresses as well.
 
-/// Returns the dimensions of every block of a kernel from up to three numbers of `.reqntid`. `None` if they do not
-/// prove the dimensions. `.maxntid` bounds only their product.
+/// Returns the dimensions of every block of a kernel from up to three numbers of `.reqntid`. `None` if the numbers do
+/// not prove the dimensions. `.maxntid` proves only a bound of their product.
 pub fn block_shape<'a>(sizes: impl IntoIterator<Item = &'a str>) -> Option<[u32; 3]> {
     let mut shape = [1; 3];
     for (number, size) in sizes.into_iter().enumerate() {
@@ -33,8 +33,8 @@ pub(crate) fn local_address(scratch: &str, array: &str, address: &str) -> Vec<St
     ]
 }
 
-/// Computes the addresses of this thread's rows in an array in shared memory: the array's address plus the thread's
-/// number times the bytes of a row. Each row size has an address register.
+/// Computes the addresses of this thread's rows in an array in shared memory: the array's address, plus the thread's
+/// number times the bytes of a row. Each row size has its own address register.
 pub(crate) fn shared_addresses<'a>(
     scratch: &str,
     array: &str,

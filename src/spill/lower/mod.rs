@@ -1,12 +1,12 @@
 //! Lowers the edits of slots to instructions of the target, for LLVM and for PTX.
 //!
-//! [`places`] lays out a function's slots, accesses become steps ([`steps`]), and the addresses of slots are computed
-//! once, at the entry ([`addresses`]). One table has the names of the instructions ([`table`]). For LLVM, [`lower`]
-//! returns a list of edits that inserts the instructions; `ptx::edit` prints the same steps.
+//! [`places`] lays out a function's slots. Accesses become steps ([`steps`]). The addresses of slots are computed once,
+//! at the entry ([`addresses`]). One table has the names of the instructions ([`table`]). For LLVM, [`lower`] returns a
+//! list of edits that inserts the instructions. For PTX, `ptx::edit` prints the same steps.
 //!
-//! In that list, the conversions of an access stand beside it: before a store and after a load. At the entry, the
-//! addresses are computed before all uses and before other insertions there. After that, the registers that hold
-//! predicates are cleared.
+//! In the list for LLVM, the conversions of an access are adjacent to the access: before a store and after a load. At
+//! the entry, the code that computes the addresses precedes all uses and all other insertions there. The code that
+//! clears the registers of predicates follows it.
 
 pub(crate) mod addresses;
 mod numbering;
@@ -30,16 +30,16 @@ use crate::function::{
 };
 use crate::index::EntityIndex;
 
-/// Names, or prefixes of names, of the arrays and registers in LLVM's inline assembly.
+/// Names, or prefixes of names, of the arrays and registers in the inline assembly for LLVM.
 const SHARED_ARRAY: &str = "nvptx_ra_spills";
 const LOCAL_ARRAY: &str = "nvptx_ra_local";
 const SCRATCH: &str = "%nvptx_ra";
 
-/// The least alignment of the array in local memory in LLVM.
+/// The least alignment of the array in local memory, for LLVM.
 const LOCAL_ALIGNMENT: u64 = 8;
 
-/// Replaces all edits that concern slots by instructions. `None` if no edit does. `shape` has the dimensions of the
-/// function's blocks from `.reqntid`. O(size).
+/// Replaces all edits that concern slots by instructions. `None` if no edit concerns slots. `shape` has the dimensions
+/// of the function's blocks from `.reqntid`. O(size).
 ///
 /// # Errors
 /// The edits do not fit the function.
@@ -66,14 +66,15 @@ pub fn lower(
     let entry = lowering.entry(shape);
     let mut numbering = Numbering::new(function, edits);
     let mut lowered = numbering.numbered(pieces, entry);
-    // Creations come first, and these registers after all others.
+    // The list begins with edits that create registers. The registers that lowering creates come after these.
     let behind = lowered.iter().rposition(|edit| matches!(edit, LoweredEdit::Kept(Edit::CreateRegister { .. })));
     let behind = behind.map_or(0, |last| last + 1);
     lowered.splice(behind..behind, lowering.created.into_iter().map(LoweredEdit::Kept));
     Ok(Some(lowered))
 }
 
-/// Returns the stores of predicates that a constant sets directly before, by their numbers in the edits.
+/// Returns the stores of predicates whose value is a constant set directly before the store, by the store's number in
+/// the edits, with the constant.
 fn constants(function: &Function, applied: &Applied) -> BTreeMap<Inst, bool> {
     let after = &applied.function;
     let mut constants = BTreeMap::new();
@@ -88,17 +89,17 @@ fn constants(function: &Function, applied: &Applied) -> BTreeMap<Inst, bool> {
     constants
 }
 
-/// A list of edits while it is lowered.
+/// The state of lowering a list of edits.
 struct Lowering<'a> {
     /// The function after the edits.
     after: &'a Function,
     places: Places,
     constants: BTreeMap<Inst, bool>,
     num_regs: u32,
-    /// Registers that the lowered edits create in addition.
+    /// Edits that create the additional registers of the lowered instructions.
     created: Vec<Edit>,
     addresses: BTreeMap<AddressOf, VReg>,
-    /// The registers whose bits are predicates.
+    /// The registers whose bits hold predicates.
     words: Vec<Option<VReg>>,
 }
 
@@ -113,7 +114,7 @@ impl Lowering<'_> {
             _ if edit.is_of_slots() => return Vec::new(),
             _ => return vec![Piece::Kept(edit.clone())],
         };
-        // The edits were applied, so their registers and slots exist.
+        // The edits have been applied successfully, so their registers and slots exist.
         let (Some(&first), Some(place)) = (registers.first(), self.places.of(slot)) else { return Vec::new() };
         let access_registers = AccessRegisters { class: self.after.class(first), registers: registers.len() as u8 };
         let access = Access { role, registers: access_registers, place, constant: self.constants.get(&inst).copied() };
@@ -121,14 +122,14 @@ impl Lowering<'_> {
         let mut parts: Vec<VReg> =
             access.parts().map_or(Vec::new(), |parts| (0..parts.registers).map(|_| self.create(parts.class)).collect());
         if matches!(place, Place::Bit(_)) {
-            // The register of `and` has the lowest number.
+            // Of these registers, the one of `and` gets the lowest number.
             parts.reverse();
         }
         let steps = access.steps(true);
         vec![Piece::Group { of: inst, at, insertions: self.insertions(&steps, &registers, &parts) }]
     }
 
-    /// Returns the instructions of some steps, without their numbers.
+    /// Returns the instructions for steps, without numbers.
     fn insertions(&mut self, steps: &[Step], registers: &[VReg], parts: &[VReg]) -> Vec<numbering::Code> {
         let mut code = Vec::new();
         for step in steps {
@@ -154,7 +155,7 @@ impl Lowering<'_> {
         code
     }
 
-    /// Creates the address register of a place, once.
+    /// Creates the register that accesses to a place need, if it does not exist: an address, or the register of a bit.
     fn address_of(&mut self, place: Place) {
         match place {
             Place::Local(_) => _ = self.address(AddressOf::Local),
@@ -187,7 +188,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Returns the code at the entry: it computes the addresses and clears the registers whose bits are predicates.
+    /// Returns the code at the entry, which computes the addresses and clears the registers whose bits hold predicates.
     fn entry(&mut self, shape: Option<[u32; 3]>) -> Vec<numbering::Code> {
         let mut code = Vec::new();
         if !self.addresses.is_empty() {
@@ -200,7 +201,7 @@ impl Lowering<'_> {
         code
     }
 
-    /// Returns inline assembly that declares the arrays and computes the addresses in use.
+    /// Returns inline assembly that declares the arrays and computes the addresses that are used.
     fn assembly(&self, shape: Option<[u32; 3]>) -> numbering::Code {
         let (mut lines, mut results) = (Vec::new(), Vec::new());
         let mut rows = Vec::new();
@@ -225,12 +226,12 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the registers of a wide access, and its first slot. The other slots follow it.
+/// Returns the registers of a wide access, and its first slot. The other slots follow the first.
 fn wide(parts: &[(VReg, Slot)]) -> (Vec<VReg>, Slot) {
     (parts.iter().map(|part| part.0).collect(), parts.first().map_or(Slot(0), |part| part.1))
 }
 
-/// Returns a place before all instructions of the entry block, except the ones that edits move.
+/// Returns a place before all instructions of the entry block, except instructions that edits move.
 fn entry_place(function: &Function, edits: &EditList) -> Position {
     let moved = edits.edits().iter().filter_map(|edit| match *edit {
         Edit::Move { inst, .. } => Some(inst),

@@ -1,4 +1,4 @@
-//! Numbers the instructions of a lowered list, in which one edit may have become several.
+//! Numbers the instructions of a lowered list, in which one edit may be replaced by several.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(super) struct Numbering {
     first: u32,
     next: u32,
     entry: Position,
-    /// For each instruction that the edits insert, the numbers of its replacements.
+    /// For each instruction that the edits insert: the numbers of its replacements.
     became: Vec<Range<u32>>,
     entry_code: Range<u32>,
 }
@@ -37,12 +37,12 @@ impl Numbering {
         Self { first, next: first, entry: entry_place(function, edits), became: Vec::new(), entry_code: first..first }
     }
 
-    /// Returns the list, with the code of the entry before all other insertions there.
+    /// Returns the list. The code of the entry precedes all other insertions at the entry.
     pub(super) fn numbered(&mut self, pieces: Vec<Piece>, entry: Vec<Code>) -> Vec<LoweredEdit> {
         let mut lowered = Vec::with_capacity(pieces.len() + entry.len());
         let mut entry = Some(entry);
         for piece in pieces {
-            // The edits that create no instruction and precede insertions.
+            // These edits precede all insertions and do not create instructions.
             if !matches!(piece, Piece::Kept(Edit::CreateRegister { .. } | Edit::SplitEdge { .. }))
                 && let Some(entry) = entry.take()
             {
@@ -100,7 +100,7 @@ impl Numbering {
                 *inst = self.take();
                 self.became.push(inst.0..self.next);
             }
-            // Among inserted instructions, edits set operands only of clones.
+            // Among inserted instructions, only clones have operands that edits set.
             Edit::SetRegister { inst, .. } => *inst = self.all_of(*inst).next().unwrap_or(*inst),
             Edit::Permute { block, order } => {
                 let entry = if *block == Block(0) { self.entry_code.clone() } else { 0..0 };

@@ -9,22 +9,22 @@ use crate::index::EntityIndex;
 pub(crate) enum Place {
     /// Offset in bytes in the array in local memory.
     Local(u64),
-    /// Offset in bytes from the thread's part of the rows, and the bytes that these rows have for each thread.
+    /// Offset in bytes from the thread's part of the rows, and the bytes of a row for each thread.
     Shared { offset: u32, row: u32 },
     /// A bit of one of the registers that hold predicates.
     Bit(BitPlace),
 }
 
-/// What an address register points to.
+/// The target of an address register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AddressOf {
-    /// The thread's part of the rows with this many bytes for each thread, in shared memory.
+    /// The thread's part of the rows that have this many bytes for each thread, in shared memory.
     Row(u32),
     /// The array in local memory.
     Local,
 }
 
-/// Bytes that the rows have for each thread.
+/// Possible numbers of bytes of a row for each thread.
 pub(crate) const ROWS: [u32; 4] = [2, 4, 8, 16];
 
 /// The slots that edits create.
@@ -49,7 +49,7 @@ impl Places {
         for edit in edits.edits() {
             match *edit {
                 Edit::CreateSlot { size, align, .. } => {
-                    // An access is aligned to its size, which is at most the slot's.
+                    // An access is aligned to its size, which is at most the slot's size.
                     let align = align.max(1 << size.max(1).ilog2().min(4));
                     let offset = slots.local_bytes.next_multiple_of(align);
                     slots.places.push(Place::Local(offset));

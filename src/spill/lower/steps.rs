@@ -6,13 +6,13 @@ use crate::function::{AccessRegisters, MachineOp, MemoryAccess, MemorySpace, Reg
 /// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arg {
-    /// A register of the edit, by its position.
+    /// A register of the edit, by its index.
     Register(usize),
-    /// A register that only this access uses.
+    /// A register that only this access uses, by its index.
     Part(usize),
     /// One of the registers that hold predicates.
     Word(u32),
-    /// The register with an address.
+    /// A register that contains an address.
     Address(AddressOf),
     Number(i64),
 }
@@ -21,7 +21,7 @@ pub(crate) enum Arg {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) op: MachineOp,
-    /// The operands that are not in the table.
+    /// The operands that the table does not fill in.
     pub(crate) args: Vec<Arg>,
     pub(crate) memory: Option<MemoryAccess>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Step {
 pub(crate) struct Access {
     /// [`Role::Spill`] or [`Role::Reload`].
     pub(crate) role: Role,
-    /// The class and the number of the edit's registers.
+    /// The class of the edit's registers, and their number.
     pub(crate) registers: AccessRegisters,
     /// The location of the first slot.
     pub(crate) place: Place,
@@ -44,8 +44,8 @@ impl Access {
         self.role == Role::Spill
     }
 
-    /// Returns the class and number of the registers that LLVM needs only for this access. The result does not depend
-    /// on whether a predicate is constant, because the registers are created, and named, before that is known.
+    /// Returns the class and number of the additional registers that LLVM needs for this access. The result does not
+    /// depend on whether a predicate is constant, because the registers are created and named before that is known.
     pub(super) fn parts(&self) -> Option<AccessRegisters> {
         let part = |class, registers| Some(AccessRegisters { class, registers });
         match (self.place, self.registers.class) {
@@ -56,8 +56,8 @@ impl Access {
         }
     }
 
-    /// Returns the instructions in their order. LLVM stores predicates as integers, and 128 bits as two halves; PTX
-    /// stores the registers directly.
+    /// Returns the instructions in their order. For LLVM, predicates are stored as integers, and 128 bits as two
+    /// halves. In PTX, the registers are stored directly.
     pub(crate) fn steps(&self, is_for_llvm: bool) -> Vec<Step> {
         let Some(conversion) = self.conversion().filter(|_| is_for_llvm) else {
             return if matches!(self.place, Place::Bit(_)) {
@@ -89,8 +89,8 @@ impl Access {
     /// Returns the memory access itself.
     fn memory(&self, registers: AccessRegisters, register: impl Fn(usize) -> Arg) -> Vec<Step> {
         let is_store = self.is_store();
-        // ptxas does not undo a volatile store. Loads are not volatile, so that ptxas can move them to a place with a
-        // free register.
+        // ptxas does not remove a volatile store. Loads are not volatile, so ptxas can move them to a place with a free
+        // register.
         let (space, is_volatile, address, offset) = match self.place {
             Place::Local(offset) => (MemorySpace::Local, false, AddressOf::Local, offset as i64),
             Place::Shared { offset, row } => (MemorySpace::Shared, is_store, AddressOf::Row(row), offset.into()),
@@ -103,7 +103,7 @@ impl Access {
         vec![Step { op, args, memory: Some(MemoryAccess { space, bytes, align: bytes, is_store, is_volatile }) }]
     }
 
-    /// Sets the bit of a slot to a predicate, or a predicate to the bit.
+    /// Sets the bit of a slot to the value of a predicate, or a predicate to the value of the bit.
     fn bit(&self) -> Vec<Step> {
         let Place::Bit(place) = self.place else { return Vec::new() };
         let (word, predicate, zero) = (Arg::Word(place.word), Arg::Register(0), Arg::Number(0));

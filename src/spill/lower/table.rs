@@ -2,7 +2,7 @@
 
 use crate::function::{AccessRegisters, MachineOp, MemorySpace, Operand, RegClass, Value};
 
-/// The name of an instruction in LLVM, and its name in PTX or the end of that name.
+/// The name of an instruction in LLVM, and its name in PTX or the end of its name in PTX.
 struct Row {
     op: MachineOp,
     /// Empty if LLVM has no such instruction.
@@ -22,7 +22,8 @@ const fn store(class: RegClass, registers: u8, llvm: &'static str, ptx: &'static
     row(MachineOp::Store(AccessRegisters { class, registers }), llvm, ptx)
 }
 
-/// In PTX, loads and stores begin with `ld` or `st` and the state space. LLVM moves 128 bits by halves.
+/// The PTX names of loads and stores lack the beginning: `ld` or `st`, and the state space. LLVM moves 128 bits in two
+/// halves.
 const TABLE: [Row; 24] = [
     load(RegClass::B16, 1, "LD_i16", "b16"),
     load(RegClass::B32, 1, "LD_i32", "b32"),
@@ -59,23 +60,23 @@ pub enum OperandKind {
     Read(RegClass),
     /// Any number.
     Number,
-    /// A modifier of LLVM's instruction. LLVM aborts at other values.
+    /// A modifier of LLVM's instruction, with its valid values. LLVM aborts at other values.
     Mode(&'static [i64]),
 }
 
-/// Modifiers of a load or store in NVPTXInstrInfo.td: whether it is volatile, and its memory order.
+/// Modifiers of a load or store in NVPTXInstrInfo.td: the volatility and the memory order.
 const NOT_ATOMIC: i64 = 0;
 const VOLATILE: i64 = 8;
 const THREAD_SCOPE: &[i64] = &[0];
 const SPACES: &[i64] = &[MemorySpace::Shared as i64, MemorySpace::Local as i64];
-/// Modifiers of a load: bits are neither signed nor float, and all bytes are used.
+/// Modifier of a load: the bits are neither a signed integer nor a float.
 const UNTYPED: &[i64] = &[3];
 const ALL_BYTES: &[i64] = &[-1];
 /// Modifier of a comparison.
 const NOT_EQUAL: &[i64] = &[1];
 
-/// Returns LLVM's names of all instructions, in the order of their numbers in edits; empty for instructions that LLVM
-/// does not have.
+/// Returns LLVM's names of all instructions, in the order of their numbers in edits. The name is empty if LLVM does not
+/// have the instruction.
 pub fn llvm_names() -> impl ExactSizeIterator<Item = &'static str> {
     TABLE.iter().map(|row| row.llvm)
 }
@@ -90,7 +91,7 @@ pub fn by_number(number: u32) -> Option<MachineOp> {
     TABLE.get(number as usize).map(|row| row.op)
 }
 
-/// Returns the PTX name of an instruction; for loads and stores, only the part from the type on.
+/// Returns the PTX name of an instruction. For loads and stores, the name begins at the type.
 pub(crate) fn ptx_name(op: MachineOp) -> Option<&'static str> {
     TABLE.iter().find(|row| row.op == op).map(|row| row.ptx)
 }
@@ -150,8 +151,8 @@ pub fn takes_register(op: MachineOp, operand: usize, class: RegClass, is_write: 
     operands_of(op).get(operand) == Some(&wanted)
 }
 
-/// Returns all operands of an instruction, with the ones from the table filled in. A load or store has the given state
-/// space and volatility.
+/// Returns all operands of an instruction, including the operands that the table fills in. A load or store has the
+/// given state space and volatility.
 pub(super) fn completed(op: MachineOp, given: &[Value], (space, is_volatile): (MemorySpace, bool)) -> Vec<Operand> {
     let mut given = given.iter().copied();
     let mut operands = Vec::new();

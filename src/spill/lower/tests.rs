@@ -5,7 +5,7 @@ use super::table::{
 use super::{lower, table};
 use crate::function::{EditList, Function, LoweredEdit, MachineOp, RegClass};
 
-/// `.reqntid` proves the shape of blocks in some forms only.
+/// `.reqntid` proves the shape of blocks only in some forms.
 #[test]
 fn shapes_of_blocks() {
     for (sizes, shape) in [

@@ -1,9 +1,9 @@
-//! Proves that a plan is correct: a forward data-flow analysis over all paths, of whether the slot and each register
+//! Proves that a plan is correct, by a forward data-flow analysis over all paths of whether the slot and each register
 //! have the value.
 //!
 //! The proof uses only the function and the plan, not the way in which the plan was made. At each load, the slot must
-//! have the value. At each read, the register that is read must have the value. Where the value is undefined, the slot
-//! and all registers count as having it.
+//! have the value. At each read, the register that is read must have the value. At places where the value is undefined,
+//! the slot and all registers count as having it.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::function::{Block, Function, Inst, Role};
 use crate::index::IndexVec;
 use crate::spill::insertion_point::InsertionPoint;
 
-/// The holders of the value at a point. Bit 0 is the slot, bit 1 the value's own register, and the other bits are the
-/// new registers.
+/// Whether each holder has the value at a point. Holder 0 is the slot, holder 1 is the value's own register, and the
+/// other holders are the new registers.
 type Holding = Vec<bool>;
 
-/// An event of a value at a place of a block, in this order.
+/// An event of a value. Events at the same place happen in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// Before an instruction; stores first.
+    /// Before an instruction. Stores come first.
     Store,
     Reload(Register),
     /// An instruction reads a register.
@@ -29,7 +29,7 @@ enum Event {
     Write,
 }
 
-/// An error of a plan: at or before an instruction, a register or the slot does not have the value that it should have.
+/// An error of a plan: at or before an instruction, a register or the slot lacks the value that it should have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::spill) struct PlanError {
     /// The instruction.
@@ -46,7 +46,7 @@ pub(in crate::spill) fn check_value(
 ) -> Result<(), PlanError> {
     let events = events(function, accesses, value);
     let registers = 2 + value.reloads.iter().map(|reload| number(reload.into)).max().unwrap_or(1);
-    // The holders of the value on each path; the sets only shrink.
+    // The holders that have the value on all visited paths to each block. The sets only shrink.
     let mut entries: IndexVec<Block, Option<Holding>> = IndexVec::filled(None, function.num_blocks());
     let Some(first) = function.blocks().next() else { return Ok(()) };
     entries[first] = Some(vec![true; registers]);
@@ -85,7 +85,7 @@ pub(in crate::spill) fn check_value(
     Ok(())
 }
 
-/// Returns the bit of a register in a holding.
+/// Returns the number of a register among the holders.
 fn number(register: Register) -> usize {
     match register {
         Register::Own => 1,

@@ -2,7 +2,7 @@
 //!
 //! A store makes the slot current, and a definition makes it stale. Where a value is undefined, any contents of the
 //! slot are correct. A store is dead if each path from it to a load has another store or a definition. It is needless
-//! if the slot already has the value on all paths.
+//! if, on all paths, the slot already has the value.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Function, Role};
 use crate::spill::insertion_point::InsertionPoint;
 
-/// A change to whether a slot has its value. At the same place, a definition precedes a store.
+/// A change to whether a slot has its value. At the same place, a definition comes before a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Written,
@@ -22,7 +22,7 @@ enum Change {
 pub(in crate::spill) struct Contents<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
-    /// By block and the instruction before which the change has happened.
+    /// The changes, each with its block and the first instruction that follows the change.
     changes: Vec<(Block, u32, Change)>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Contents<'a> {
         Self { function, cfg, changes }
     }
 
-    /// Returns the last changes on the paths to a place. Changes at the place itself count, except the store `skips`.
+    /// Returns the last change on each path to a place. Changes at the place itself count, except the store `skips`.
     /// O(blocks without a change on the way).
     fn last(&self, at: InsertionPoint, skips: Option<usize>) -> impl Iterator<Item = Change> {
         let mut found = Vec::new();
@@ -69,7 +69,7 @@ impl<'a> Contents<'a> {
         self.last(at, None).all(|change| change != Change::Written)
     }
 
-    /// Whether the slot would have the value at the place of a store without that store.
+    /// Whether the slot would have the value at the place of a store even without that store.
     pub(in crate::spill) fn is_needless(&self, store: usize, at: InsertionPoint) -> bool {
         let mut last = self.last(at, Some(store)).peekable();
         last.peek().is_some() && last.all(|change| change != Change::Written)
@@ -84,7 +84,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// For each store: whether no load gets the value from it.
+/// Returns, for each store, whether no load gets the value from it.
 pub(in crate::spill) fn is_dead(
     contents: &Contents<'_>,
     stores: usize,

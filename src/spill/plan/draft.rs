@@ -1,4 +1,4 @@
-//! Drafts of spilled values: where a value is stored and loaded, before its loads get registers.
+//! Drafts of spilled values: the places at which a value is stored and loaded, before its loads get registers.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(in crate::spill) struct Draft<'f> {
 }
 
 impl<'f> Draft<'f> {
-    /// Creates the draft of a value that is stored after all of its definitions, without loads.
+    /// Creates the draft of a value without loads that is stored after each of its definitions.
     pub(in crate::spill) fn new(facts: &'f Facts<'_>, value: &'f Candidate) -> Self {
         let (writes, others): (Vec<Occurrence>, Vec<Occurrence>) =
             facts.occurrences.of(value.reg).iter().copied().partition(Occurrence::is_def);
@@ -49,7 +49,8 @@ impl<'f> Draft<'f> {
     pub(in crate::spill) fn residence(&self, facts: &Facts<'_>) -> Vec<Range<u32>> {
         let reads = self.reads.iter().map(Demand::read);
         let residence = self.sources(facts).residence(reads.chain(self.stores.iter().map(Demand::store)));
-        // A definition is never freed of its register, even if it writes the register before it reads others.
+        // The register is never free at a definition, even if the definition writes the register before it reads its
+        // operands.
         let definitions = self.writes.iter().map(|write| write.inst.0..write.inst.0 + 1);
         let live = facts.live.segments(self.value.reg);
         let is_live = |at: &Range<u32>| {
@@ -59,7 +60,8 @@ impl<'f> Draft<'f> {
         sources::merged(residence.into_iter().chain(definitions.filter(is_live)).collect())
     }
 
-    /// Whether each load serves a read. Stores after a load do not count: the slot already has the value.
+    /// Whether each load serves a read. A load that only a store follows is unnecessary: the slot already has the
+    /// value.
     pub(in crate::spill) fn serves_reads(&self, facts: &Facts<'_>) -> bool {
         self.serving(facts).len() == self.reloads.len()
     }
@@ -69,7 +71,7 @@ impl<'f> Draft<'f> {
         self.sources(facts).serving(self.reads.iter().map(Demand::read))
     }
 
-    /// Removes the loads that serve no read, from a value that is stored after its definitions.
+    /// Removes the loads that do not serve any read. The value must be stored after its definitions.
     pub(in crate::spill) fn drop_unread(&mut self, facts: &Facts<'_>) {
         let serving = self.serving(facts);
         let mut number = 0..;
@@ -82,7 +84,7 @@ impl<'f> Draft<'f> {
         self.reloads.iter().all(|&at| contents.is_current(at))
     }
 
-    /// Removes the loads that no store reaches, because the value is undefined there, and the unnecessary stores.
+    /// Removes loads that no store reaches, because the value is undefined at them. Also removes unnecessary stores.
     pub(in crate::spill) fn tidy(&mut self, facts: &Facts<'_>) {
         let contents = self.contents(facts);
         self.reloads.retain(|&at| contents.stored_for(at).next().is_some());
@@ -97,7 +99,7 @@ impl<'f> Draft<'f> {
         }
     }
 
-    /// Returns the cost of the stores and loads in loads of one word, weighted by frequency.
+    /// Returns the cost of the stores and loads, in loads of one word, weighted by frequency.
     pub(in crate::spill) fn traffic(&self, facts: &Facts<'_>) -> f64 {
         let runs = |at: &InsertionPoint| facts.frequencies[at.block];
         let words = f64::from(facts.function.class(self.value.reg).words().max(1));
@@ -109,8 +111,8 @@ impl<'f> Draft<'f> {
         self.stores.iter().chain(&self.reloads).map(|at| frequencies[at.block]).fold(0.0, f64::max)
     }
 
-    /// Returns the reads as groups that clones of the only definition may serve; `None` if several loads reach the same
-    /// read.
+    /// Returns the reads in groups, for each of which a clone of the only definition can replace the load; `None` if
+    /// several loads reach the same read.
     pub(in crate::spill) fn groups(&self, facts: &Facts<'_>) -> Option<Vec<Group>> {
         let sources = self.sources(facts);
         let (into, in_new) = sources.registers(&self.reads, &[]);
@@ -136,7 +138,7 @@ impl<'f> Draft<'f> {
         Some(groups)
     }
 
-    /// Returns the value of the plan. `groups` are the reads for which it is rematerialised.
+    /// Converts the draft to a value of the plan. `groups` are the reads before which the value is rematerialised.
     pub(in crate::spill) fn finish(
         self,
         facts: &Facts<'_>,
@@ -169,9 +171,9 @@ impl<'f> Draft<'f> {
     }
 }
 
-/// Returns the place of code that executes when control flow goes from one block to another: at the start of the second
-/// block if that block has no other predecessor and the first has several successors, or else at the end of the first
-/// block.
+/// Returns a place for code that executes when control flow goes from one block to another. The place is at the start
+/// of the second block if that block has no other predecessor and the first has several successors; otherwise, at the
+/// end of the first block.
 pub(in crate::spill) fn on_edge((function, cfg): (&Function, &Cfg), from: Block, to: Block) -> InsertionPoint {
     let is_alone = cfg.preds(to).len() == 1 && function.succs(from).len() > 1;
     if is_alone {

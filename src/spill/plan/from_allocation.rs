@@ -1,9 +1,9 @@
 //! The plan of an allocation: spilled values are stored and loaded part by part.
 //!
 //! A part of a live range is a set of blocks, because live ranges are split where loops begin and end. In a block of a
-//! spilled part, a value is loaded before its reads, once for all reads that no high-pressure point separates. The
-//! value is loaded where control flow goes from a spilled part to a part in registers. It is stored where control flow
-//! goes in the other direction, unless stores after its definitions are rarer.
+//! spilled part, a value is loaded before its reads. One load serves all reads between which no high-pressure point
+//! lies. The value is loaded where control flow goes from a spilled part to a part in registers. It is stored where
+//! control flow goes in the other direction, unless stores after its definitions are rarer.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! The plan of an allocator's result. Parts that fit into registers after all are not spilled, and loads are placed
-//! lazily. Slots go first to the values that free the most words for each word moved.
+//! lazily. Slots are assigned first to the values that free the most words for each word moved.
 
 use super::from_allocation::{Parts, draft};
 use super::lazy::place_lazily;
@@ -25,7 +25,7 @@ pub(in crate::spill) struct Plan<'f> {
     pub(in crate::spill) cost: f64,
     /// Number of values that stay in registers because memory has no room for them.
     pub(in crate::spill) without_slot: usize,
-    /// Number of parts that returned to registers: the allocator did not colour them, though their words fit.
+    /// Number of parts that returned to registers: the allocator spilled them, though their words fit.
     pub(in crate::spill) unspilled_parts: usize,
 }
 
@@ -53,7 +53,7 @@ pub(in crate::spill) fn plan<'f>(
         if goal.hoists && is_cleaned {
             place_lazily(facts, draft, &mut pressure_limit);
         }
-        // Without unnecessary stores, a register is live in fewer places, and in no new place.
+        // Without the unnecessary stores, a register is live in fewer places, and not in any new place.
         let before = draft.residence(facts);
         draft.tidy(facts);
         let words = facts.function.class(draft.value.reg).words();
@@ -96,7 +96,7 @@ fn free(facts: &Facts<'_>, draft: &Draft<'_>, pressure: &mut Pressure) {
 }
 
 impl<'f> Plan<'f> {
-    /// Returns the plan's score as a trial with all means that the options allow.
+    /// Returns the plan's result as that of a trial with all means that the options allow.
     pub(in crate::spill) fn trial(&self, goal: &SpillGoal) -> Trial {
         let in_loops = if goal.in_loops == KeepInLoops::Auto { KeepInLoops::On } else { goal.in_loops };
         let is_redefined = goal.redefined != Redefined::Off;
@@ -105,8 +105,9 @@ impl<'f> Plan<'f> {
         Trial { permissions, score: Score { words, cost: self.cost, values: self.values.len() } }
     }
 
-    /// Assigns locations, first to the values that free the most words at high-pressure points for each word moved. A
-    /// value without room stays in its register if it has none after slots were packed anew, either.
+    /// Assigns locations, first to the values that free the most words at high-pressure points for each word moved. If
+    /// there is no room for a value, slots are packed anew, once for the plan. If there is still no room, the value
+    /// stays in its register.
     fn assign_locations(&mut self, facts: &'f Facts<'_>, goal: &SpillGoal, spilled: Vec<SpilledParts<'f>>) {
         let mut costs = LocationCosts::new((facts.function, facts.classification), &facts.loops, goal.spill_to);
         let full = facts.high_pressure_points(goal.max_live_words);
@@ -161,7 +162,7 @@ impl<'f> Plan<'f> {
         draft: &Draft<'_>,
     ) -> Option<(f64, SpillLocation, Vec<Group>)> {
         let context = CostContext { frequencies: &facts.frequencies, live: &facts.live, slots: &self.slots };
-        // A load of several words counts as one load, as in all prices.
+        // A load of several words counts as one load, as in all costs of locations.
         let traffic = draft.traffic(facts) / f64::from(facts.function.class(draft.value.reg).words().max(1));
         let groups = draft.groups(facts);
         let (cost, location) = costs.cheapest_for_traffic(draft.value, traffic, groups.as_deref(), &context)?;

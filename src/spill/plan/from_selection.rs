@@ -7,8 +7,8 @@ use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::selection::SelectedValue;
 use crate::spill::spiller::{Facts, SpillGoal};
 
-/// Plans the stores and loads of a selected value; `None` if the value has no loads. With `goal.hoists`, loads are
-/// placed lazily, except loads that ptxas itself has. The pressure is updated.
+/// Plans the stores and loads of a selected value, and updates the pressure. `None` if the value has no loads. With
+/// `goal.hoists`, loads are placed lazily, unless they follow ptxas's own loads.
 pub(in crate::spill) fn planned(
     facts: &Facts<'_>,
     selected: SelectedValue,

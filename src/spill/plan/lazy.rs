@@ -2,11 +2,12 @@
 //!
 //! NVIDIA's compiler is understood to place loads in four phases. The first two phases find the values without
 //! registers and the reads of each value; a load directly precedes each group of reads. Phase 3 moves loads to rarer
-//! code if one load serves several. Phase 4 removes the loads whose value is in a register on all paths. The document
-//! joins the paths by union; here, a value that is present on only one path does not count as present.
+//! code if one load serves several groups. Phase 4 removes the loads whose value is in a register on all paths. The
+//! description of phase 4 joins the paths by union. Here, a value that is present on only one path does not count as
+//! present.
 //!
-//! Invariant: the slot has the value at each load, and the register limit holds at each instruction at which a register
-//! becomes live in addition.
+//! Invariant: the slot has the value at each load. At each additional instruction at which a register becomes live, the
+//! register limit holds.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ use crate::function::Block;
 use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::Facts;
 
-/// Most loads of a value whose places are compared with each other.
+/// Most loads of a value whose places are changed. A value with more loads stays as it is.
 const MOST_RELOADS: usize = 64;
 
 /// Most steps up the dominator tree.
@@ -56,7 +57,8 @@ struct Lazy<'l, 'f, 'p> {
 }
 
 impl Lazy<'_, '_, '_> {
-    /// Changes the places of the loads if the result is correct and keeps the register limit. Returns whether it does.
+    /// Changes the places of the loads if the result is correct and keeps the register limit. Returns whether the
+    /// places changed.
     fn load_at(&mut self, reloads: Vec<InsertionPoint>) -> bool {
         let before = std::mem::replace(&mut self.draft.reloads, reloads);
         let is_possible = self.draft.is_right(self.facts) && self.draft.serves_reads(self.facts) && {
@@ -84,8 +86,8 @@ impl Lazy<'_, '_, '_> {
         }
     }
 
-    /// Phase 3: places one load at the end of a block instead of the loads that the block dominates, if the one load is
-    /// rarer than these together. Returns whether a load was placed.
+    /// Phase 3: places one load at the end of a block instead of all loads that the block dominates, if the new load is
+    /// rarer than these loads together. Returns whether a load was placed.
     fn hoist(&mut self) -> bool {
         let mut has_hoisted = false;
         for block in self.places() {
@@ -95,7 +97,7 @@ impl Lazy<'_, '_, '_> {
             let runs = |at: &InsertionPoint| frequencies[at.block];
             let often = below.iter().map(runs).fold(1.0, f64::max);
             let together: f64 = below.iter().map(runs).sum();
-            // One load instead of several is also less code if it is as frequent as they are together.
+            // If one load replaces several, it may be as frequent as they are together, because the code gets shorter.
             let most = if below.len() > 1 { together / RARER } else { RARER * together };
             if frequencies[block] >= most || frequencies[block] > often {
                 continue;
@@ -108,8 +110,8 @@ impl Lazy<'_, '_, '_> {
         has_hoisted
     }
 
-    /// Returns the blocks at whose ends one load may serve several: the nearest common dominators of successive loads
-    /// in the dominator tree, and the blocks before loops. The deepest come first.
+    /// Returns the blocks at whose ends one load may replace several: the nearest common dominators of loads that are
+    /// successive in the dominator tree, and the blocks before loops. The deepest blocks come first.
     fn places(&self) -> Vec<Block> {
         let Facts { dominators, loops, .. } = self.facts;
         let mut blocks: Vec<Block> = self.draft.reloads.iter().map(|at| at.block).collect();
@@ -124,7 +126,7 @@ impl Lazy<'_, '_, '_> {
         places
     }
 
-    /// Returns the nearest block that dominates both; `None` if that is far away.
+    /// Returns the nearest block that dominates both blocks; `None` if it is too many steps away.
     fn common(&self, mut one: Block, other: Block) -> Option<Block> {
         for _ in 0..MOST_STEPS {
             if self.facts.dominators.dominates(one, other) {

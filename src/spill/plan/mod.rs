@@ -1,4 +1,4 @@
-//! The spill plan: where each value without a register over parts of its live range is stored, held and reloaded.
+//! The spill plan: where each spilled value is stored, held and reloaded.
 //!
 //! Each engine's result becomes a plan: the cost model's ([`spiller`](super::spiller)) and an allocator's
 //! ([`from_allocation`]). In the order of the files:
@@ -9,8 +9,8 @@
 //! * [`lazy`]: removes unnecessary reloads and moves others to rarer code;
 //! * [`check`]: the proof that each read finds its value.
 //!
-//! A reload does not define a value: it only frees the register before it. So a plan is correct if the slot has the
-//! value at each reload, and a reload may move to any place at which the register limit allows it.
+//! A reload does not define a new value: it only frees the register before it. Therefore, a plan is correct if the slot
+//! has the value at each reload. A reload may move to any place at which the register limit allows it.
 
 mod check;
 mod contents;
@@ -56,7 +56,7 @@ pub(in crate::spill) struct SpillLocation {
 /// A register into which a value is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::spill) enum Register {
-    /// The register of the definitions.
+    /// The register that the definitions write.
     Own,
     /// A new register, by its number among the value's new registers.
     New(u32),
@@ -75,17 +75,17 @@ pub(in crate::spill) struct SpilledValue {
     /// The first definition. A rematerialised value has only this definition.
     pub(in crate::spill) definition: Inst,
     pub(in crate::spill) location: SpillLocation,
-    /// The places of the stores; at least one, unless the value is rematerialised.
+    /// The places of the stores. There is at least one, unless the value is rematerialised.
     pub(in crate::spill) stores: Vec<InsertionPoint>,
-    /// In the order of the code, or of the reads for which the reloads were chosen.
+    /// The reloads, in the order of the code, or of the reads for which they were chosen.
     pub(in crate::spill) reloads: Vec<Reload>,
-    /// The reads in registers other than the value's own.
+    /// The reads in other registers than the value's own, each with the number of its register.
     pub(in crate::spill) reads: Vec<(Occurrence, u32)>,
     /// The reads before which the value is rematerialised.
     pub(in crate::spill) groups: Vec<Group>,
-    /// Whether the only store precedes all reloads, so that the store may move down in its block.
+    /// Whether the only store precedes all reloads, so that it may move down in its block.
     pub(in crate::spill) is_stored_once: bool,
-    /// The end of the instructions after the only store, in its block, at whose reads the register is live.
+    /// In the block of the only store: the end of the instructions after it at whose reads the register is live.
     pub(in crate::spill) until: u32,
 }
 
@@ -106,8 +106,8 @@ pub(in crate::spill) struct PressureLimit<'p> {
 }
 
 impl PressureLimit<'_> {
-    /// Changes the stretches in which registers of `words` words are live, if the limit allows that. Returns whether it
-    /// does.
+    /// Replaces the instructions at which registers of `words` words are live, if the limit allows that. Returns
+    /// whether they were replaced.
     pub(in crate::spill) fn exchange(&mut self, before: &[Range<u32>], after: &[Range<u32>], words: u32) -> bool {
         let added = without(after, before);
         if added.iter().any(|stretch| self.pressure.most_in(stretch) + words > self.words) {
@@ -119,7 +119,7 @@ impl PressureLimit<'_> {
     }
 }
 
-/// Returns sorted and disjoint stretches without the parts that lie in others.
+/// Returns the parts of `stretches` that are not in `others`. Both are sorted and disjoint.
 pub(in crate::spill) fn without(stretches: &[Range<u32>], others: &[Range<u32>]) -> Vec<Range<u32>> {
     let mut parts = Vec::new();
     let mut first = 0;

@@ -1,7 +1,7 @@
 //! The definition or reload that supplies the value to each read.
 //!
-//! The source is the nearest one on each path. If several sources meet, one register has the value after all of them. A
-//! register is live from the sources to the reads, and nowhere else.
+//! The source is the nearest definition or reload on each path. If several sources meet, the same register has the
+//! value after all of them. A register is live from the sources to the reads, and nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::index::EntityIndex;
 use crate::spill::insertion_point::InsertionPoint;
 
 define_index! {
-    /// A place from which a register holds the value: after a source, or at the start of a block.
+    /// A place from which on a register holds the value: after a source, or at the start of a block.
     Holder, "holder"
 }
 
@@ -23,7 +23,7 @@ define_index! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     block: Block,
-    /// Twice the first instruction at which the value is available; one more for a reload.
+    /// Twice the number of the first instruction at which the value is available; for a reload, one more.
     key: u32,
     /// The number of the reload; `None` for a definition.
     reload: Option<u32>,
@@ -33,24 +33,24 @@ struct Source {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spill) struct Demand {
     block: Block,
-    /// Sources up to this key precede the demand.
+    /// A source in the block precedes the demand if its key is at most this.
     last: u32,
-    /// The number after the last instruction at whose reads the register is live for the demand.
+    /// The number after the last instruction at whose reads the register is live because of the demand.
     end: u32,
 }
 
 impl Demand {
-    /// The demand of a read.
+    /// Returns the demand of a read.
     pub(in crate::spill) fn read(read: &Occurrence) -> Self {
         Self { block: read.block, last: 2 * read.inst.0 + 1, end: read.inst.0 + 1 }
     }
 
-    /// The demand of a store, which precedes the loads at the same place.
+    /// Returns the demand of a store. A store precedes the loads at the same place.
     pub(in crate::spill) fn store(at: &InsertionPoint) -> Self {
         Self { block: at.block, last: 2 * at.before, end: at.before }
     }
 
-    /// The demand at the end of a block.
+    /// Returns the demand at the end of a block.
     fn end_of(function: &Function, block: Block) -> Self {
         Self { block, last: u32::MAX, end: function.block_range(block).end.0 }
     }
@@ -81,13 +81,13 @@ impl<'a> Sources<'a> {
         Self { function, cfg, all }
     }
 
-    /// Returns the nearest source before a place in its block.
+    /// Returns the last source before a demand in its block.
     fn ahead(&self, demand: Demand) -> Option<usize> {
         let behind = self.all.partition_point(|source| (source.block, source.key) <= (demand.block, demand.last));
         behind.checked_sub(1).filter(|&source| self.all[source].block == demand.block)
     }
 
-    /// Follows demands back to their sources, block by block. O(demands · log, and the blocks that the value is live
+    /// Follows demands back to their sources, block by block. O(demands · log, plus the blocks that the value is live
     /// into).
     fn trace(&self, demands: impl Iterator<Item = Demand>, mut found: impl FnMut(Demand, Option<usize>)) {
         let mut left: BTreeSet<Block> = BTreeSet::new();
@@ -102,7 +102,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Returns the instructions at whose reads a register has the value for one of the demands: sorted and disjoint.
+    /// Returns the instructions at whose reads a register has the value for one of the demands. The ranges are sorted
+    /// and disjoint.
     pub(in crate::spill) fn residence(&self, demands: impl Iterator<Item = Demand>) -> Vec<Range<u32>> {
         let mut stretches: Vec<Range<u32>> = Vec::new();
         self.trace(demands, |demand, source| {
@@ -115,16 +116,16 @@ impl<'a> Sources<'a> {
         merged(stretches)
     }
 
-    /// Returns the reloads that supply one of the demands.
+    /// Returns the reloads that supply the value to at least one of the demands.
     pub(in crate::spill) fn serving(&self, demands: impl Iterator<Item = Demand>) -> BTreeSet<u32> {
         let mut reloads = BTreeSet::new();
         self.trace(demands, |_, source| reloads.extend(source.and_then(|source| self.all[source].reload)));
         reloads
     }
 
-    /// Returns the register of each reload, and the reads in registers other than the value's own, in their order. The
-    /// value's own register holds the values that a definition reaches, that are stored, and that are tied to a
-    /// definition.
+    /// Returns the register of each reload, and the reads in other registers than the value's own, in their order. The
+    /// value's own register holds a value if a definition reaches the place, if the value is stored, or if a read is
+    /// tied to a definition.
     pub(in crate::spill) fn registers(
         &self,
         reads: &[Occurrence],
@@ -162,7 +163,7 @@ impl<'a> Sources<'a> {
 /// The value's own register, which each definition writes.
 const OWN: Holder = Holder(0);
 
-/// Holders of the value, before holders that meet are united.
+/// The holders of a value, before holders that meet are united.
 struct Holders {
     of_block: BTreeMap<Block, Holder>,
     meetings: Vec<(Holder, Holder)>,
@@ -170,7 +171,7 @@ struct Holders {
 }
 
 impl Holders {
-    /// Creates a holder for each source, after the value's own register.
+    /// Creates a holder for the value's own register, and then one for each source.
     fn new(sources: &Sources<'_>) -> Self {
         let definitions = sources.all.iter().enumerate().filter(|(_, source)| source.reload.is_none());
         let meetings = definitions.map(|(number, _)| (OWN, Holder::new(number + 1))).collect();
@@ -187,7 +188,7 @@ impl Holders {
         let mut todo: Vec<Block> = is_new.then_some(demand.block).into_iter().collect();
         while let Some(block) = todo.pop() {
             let holder = self.of_block[&block];
-            // A value that is live into the function is in its own register.
+            // A value that is live into the function enters in its own register.
             if block.0 == 0 {
                 self.meetings.push((OWN, holder));
             }

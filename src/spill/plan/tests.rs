@@ -1,5 +1,5 @@
-//! Compares plans with the functions that they produce: with arbitrary spilled parts, each read finds its value, and
-//! the live words match the plan.
+//! Compares plans with the edited functions: for arbitrary spilled parts, each read finds its value, and the live words
+//! match the plan.
 
 use std::collections::BTreeSet;
 
@@ -66,8 +66,8 @@ fn everywhere(words: u32, to: SpillTo) -> SpillGoal {
     SpillGoal { in_loops: KeepInLoops::On, redefined: Redefined::On, hoists: true, ..SpillGoal::plain(words, to) }
 }
 
-/// For drawn spilled parts, the plan is proved, its edits pass the checker, and the live words are those of the edited
-/// function.
+/// For random spilled parts, the plan is proven correct, its edits pass the checker, and its live words are the live
+/// words of the edited function.
 #[test]
 fn plans_say_what_they_become() {
     let check = |u: &mut Unstructured<'_>| {
@@ -92,7 +92,8 @@ fn plans_say_what_they_become() {
         let applied = edits.apply(&function).expect("the edits fit");
         let after = words_after(&facts, &applied.function);
         for inst in applied.function.insts() {
-            // Registers that clones read live longer, and a definition without remaining reads is gone.
+            // With rematerialised values, the live words may differ: registers that clones read live longer, and a
+            // definition without remaining reads is removed.
             if let Origin::Kept(original) = applied.origin[inst]
                 && !has_again
             {
@@ -135,7 +136,7 @@ fn words_after(facts: &Facts<'_>, after: &Function) -> Vec<u32> {
     Pressure::of(after, &live, |reg| reg.0 >= given || facts.counts[reg]).all()
 }
 
-/// A corrupted plan is refused: a store is missing, a load precedes the store, or a read is in a register without the
+/// A corrupted plan is refused: without a store, with a load before the store, or with a read in a register without the
 /// value.
 #[test]
 fn spoiled_plans_are_refused() {
@@ -165,7 +166,7 @@ fn spoiled_plans_are_refused() {
         let start = InsertionPoint { block: Block(0), before: 0 };
         let reload = u.choose_index(value.reloads.len())?;
         let at = std::mem::replace(&mut value.reloads[reload].at, start);
-        // The value's own register has the value anyway, and so may a register that another load writes.
+        // The value's own register has the value anyway. A register that another load writes may have it, too.
         let into = value.reloads[reload].into;
         let is_alone = value.reloads.iter().filter(|other| other.into == into).count() == 1;
         if is_alone && into != Register::Own && value.definition.0 > 0 {
@@ -189,8 +190,8 @@ fn spoiled_plans_are_refused() {
     );
 }
 
-/// A value that a loop does not read stays in memory across the loop, and a value that only the loop reads stays in a
-/// register inside it.
+/// A value that a loop does not read stays in memory in the loop. A value that only the loop reads stays in a register
+/// inside the loop.
 #[test]
 fn parts_are_stored_and_loaded_at_the_edges_of_loops() {
     let text = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
@@ -213,7 +214,7 @@ fn parts_are_stored_and_loaded_at_the_edges_of_loops() {
     // If the value is in memory only after the loop, it is stored once.
     let behind = in_memory(0, &[2, 3]);
     assert_eq!((blocks(&behind.stores), blocks(&behind.reloads)), (vec![2], vec![3]));
-    // `%1` is in memory after the loop, with one store after its only definition or after the loop.
+    // If `%1` is in memory after the loop, one store is enough, after its only definition or after the loop.
     let behind = in_memory(1, &[2, 3]);
     assert_eq!((behind.stores.len(), blocks(&behind.reloads)), (1, vec![2]));
 }

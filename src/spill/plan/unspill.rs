@@ -1,5 +1,5 @@
-//! Returns parts of spilled values to registers. An allocator also spills because aligned rows and pairs of registers
-//! do not fit. ptxas allocates anew, so only the number of words counts here.
+//! Returns parts of spilled values to registers. An allocator also spills a value because aligned groups of registers
+//! are not free. ptxas allocates registers anew, so only the number of words counts here.
 
 use super::PressureLimit;
 use super::draft::Draft;
@@ -14,9 +14,9 @@ pub(in crate::spill) struct SpilledParts<'f> {
     pub(in crate::spill) draft: Draft<'f>,
 }
 
-/// Returns parts to registers that have room, first the parts that move the most words. Removes values without a
-/// remaining spilled part. Returns the number of parts that returned. `full` is the pressure before the plan. O(parts ·
-/// (accesses + blocks) · log).
+/// Returns parts to registers if there is room, first the parts of the values that move the most words. Removes values
+/// without a remaining spilled part. Returns the number of parts that returned. `full` is the pressure before the plan.
+/// O(parts · (accesses + blocks) · log).
 pub(in crate::spill) fn unspill<'f>(
     facts: &'f Facts<'_>,
     spilled: &mut Vec<SpilledParts<'f>>,
@@ -31,7 +31,7 @@ pub(in crate::spill) fn unspill<'f>(
         let SpilledParts { value, parts, draft: now } = &mut spilled[number];
         let words = facts.function.class(value.reg).words();
         let mut residence = now.residence(facts);
-        // First all parts at once, then each part.
+        // All parts are tried at once, and then each part.
         let live = facts.live.segments(value.reg).iter().map(instructions).collect::<Vec<_>>();
         if pressure_limit.exchange(&residence, &live, words) {
             back += parts.len();

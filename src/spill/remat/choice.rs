@@ -19,21 +19,21 @@ type Candidate = (RematCost, VReg, Vec<Inst>);
 /// A value that is worth rematerialising, and the effects on live ranges.
 struct Considered {
     value: Rematerialised,
-    /// Where its register is not live any more.
+    /// The instructions at which its register is no longer live.
     freed: Vec<Range<u32>>,
     extended: Vec<Extended>,
 }
 
-/// A register that clones read, and where it becomes live for them.
+/// A register that clones read, and the instructions at which it becomes live for them.
 struct Extended {
     reg: VReg,
     words: u32,
     ranges: Vec<Range<u32>>,
 }
 
-/// Chooses values that are live over high-pressure points without a read there, the cheapest first. The points that a
-/// choice frees are taken into account for the next. A value is skipped if it needs too many clones, or more than the
-/// remaining growth of the function allows. Returns the highest number of live words before the choice.
+/// Chooses values that are live over high-pressure points without a read there, the cheapest first. Each choice takes
+/// into account the points that earlier choices have freed. A value is skipped if it needs too many clones, or more
+/// cloned instructions than the function may still get. Returns the highest number of live words before the choice.
 pub(super) fn choose(facts: &Facts<'_>, criteria: RematCriteria, plan: &mut RematPlan) -> u32 {
     let function = facts.function;
     let mut pressure = Pressure::new(function, &facts.live);
@@ -67,8 +67,8 @@ pub(super) fn choose(facts: &Facts<'_>, criteria: RematCriteria, plan: &mut Rema
     peak
 }
 
-/// Whether the function can have a high-pressure point at all: no more words are live than instructions write.
-/// O(operands).
+/// Whether the function can have a high-pressure point at all, because at most as many words are live as instructions
+/// write. O(operands).
 pub(super) fn may_be_full(function: &Function, criteria: RematCriteria) -> bool {
     let (mut words, mut predicates) = (0, 0);
     for reg in function.insts().flat_map(|inst| function.operands(inst)).filter_map(Operand::def) {
@@ -79,14 +79,15 @@ pub(super) fn may_be_full(function: &Function, criteria: RematCriteria) -> bool 
 }
 
 impl Facts<'_> {
-    /// Returns the cost of the only definition of a register, with its instructions; `None` if it cannot be
+    /// Returns the cost of the only definition of a register, and that instruction; `None` if the definition cannot be
     /// rematerialised anywhere.
     fn alone(&self, reg: VReg) -> Option<(RematCost, Vec<Inst>)> {
         let definition = self.definition_of_plain_reads(reg).filter(|_| self.function.class(reg).words() > 0)?;
         Some((self.costs.of(definition.inst)?, vec![definition.inst]))
     }
 
-    /// Returns a value with its groups and the stretches that they free, if it is worth rematerialising.
+    /// Returns a value with its groups, and with the instructions at which they free its register; `None` if it is not
+    /// worth rematerialising.
     fn consider(
         &self,
         (cost, reg, computed): Candidate,
@@ -117,14 +118,15 @@ impl Facts<'_> {
         Some(Considered { value, freed, extended })
     }
 
-    /// Returns where source registers of a value's clones have to live longer. `None` if a source has another value
-    /// there, or if the sources take as many additional words as the value does. Sources that already live longer for
-    /// another clone take none. Neither do constants and kernel parameters, which the hardware reads in place.
+    /// Returns the instructions at which the sources of a value's clones have to live longer. `None` if a source has
+    /// another value there, or if the sources take at least as many additional words as the value. A source that
+    /// already lives longer for another clone takes no additional word. Neither does a constant or a kernel parameter,
+    /// which the hardware reads in place.
     ///
     /// A source with one definition that precedes all its reads has the same value at a clone as at the definition of
-    /// the rematerialised value. Otherwise, a path from the entry to the clone would go around that definition.
+    /// the rematerialised value. Otherwise, a path from the entry to the clone would bypass that definition.
     fn extended(&self, value: &Rematerialised, freed: &[Range<u32>], plan: &RematPlan) -> Option<Vec<Extended>> {
-        // In a loop, a source stays live after a clone for the next iteration.
+        // In a loop, a source stays live after a clone, because the next iteration reads it.
         let live = value.groups.iter().flat_map(|group| &group.live);
         let stretches: Vec<Range<u32>> = freed.iter().chain(live).cloned().collect();
         let mut extended = Vec::new();
@@ -154,7 +156,7 @@ impl Facts<'_> {
         (words < self.function.class(value.reg).words()).then_some(extended)
     }
 
-    /// Returns the highest frequency of the high-pressure points that are freed; `None` if there are none.
+    /// Returns the highest frequency of the high-pressure points that are freed; `None` if no such point is freed.
     fn most_frequent(&self, freed: &[Range<u32>], pressure: &Pressure, threshold: u32) -> Option<f64> {
         let full = freed.iter().filter(|stretch| pressure.most_in(stretch) >= threshold);
         let blocks = full.flat_map(|stretch| self.blocks(stretch));
@@ -166,7 +168,7 @@ impl Facts<'_> {
     fn blocks(&self, stretch: &Range<u32>) -> impl Iterator<Item = (Block, Range<u32>)> {
         let (start, end) = (stretch.start, stretch.end);
         let range = |block| self.function.block_range(block);
-        // Blocks are laid out in their order.
+        // The blocks of a stretch have successive numbers.
         let from = self.function.block_of(Inst(start)).0;
         let blocks = (from..self.function.num_blocks() as u32).map(Block);
         blocks.take_while(move |&block| range(block).start.0 < end).map(move |block| {

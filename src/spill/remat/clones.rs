@@ -5,9 +5,9 @@ use crate::analysis::Occurrences;
 use crate::function::{Edit, EditList, Function, Inst, Position, VReg, Value};
 use crate::spill::groups::Group;
 
-/// Inserts clones of a value's only definition, the last of `computed`, and of the instructions that lead to it, before
-/// each group without a definition. Removes the original instructions if no group reads them. Returns by how many
-/// instructions the function grows.
+/// Inserts clones before each group without a definition. The last of `computed` is the value's only definition. It is
+/// cloned together with the instructions before it. Removes the original instructions if no group reads them. Returns
+/// the number of instructions by which the function grows.
 pub(crate) fn insert_clones(
     function: &Function,
     occurrences: &Occurrences,
@@ -33,14 +33,15 @@ pub(crate) fn insert_clones(
         let mut described: Vec<_> = uses.iter().map(|read| read.inst).collect();
         described.dedup();
         for inst in described {
-            // A debug location cannot refer to a clone, because no clone is certain to be there.
+            // A debug location cannot refer to a clone, because no clone is sure to precede it.
             edits.push(Edit::SetDebugValue { inst, value: Value::NoReg });
         }
     }
     added - computed.len() as isize
 }
 
-/// Inserts clones of definitions, each of which reads the ones before it. Returns the register of the last clone.
+/// Inserts clones of successive definitions, each of which reads the previous ones. Returns the register of the last
+/// clone.
 fn insert_chain(function: &Function, computed: &[Inst], at: Position, edits: &mut EditList) -> VReg {
     let mut clones: Vec<(VReg, VReg)> = Vec::with_capacity(computed.len());
     for &definition in computed {

@@ -1,8 +1,8 @@
-//! Cost of rematerialising a value, and the condition under which it pays.
+//! Cost of rematerialising a value, and the condition under which rematerialisation pays.
 //!
-//! The rule is understood to be that of NVIDIA's allocator: rematerialisation may cost at most three quarters of a load
-//! from the spill slot. A load counts as 10 cycles outside of loops, and as 4 cycles in loops, where the slot stays in
-//! the nearest cache.
+//! The rule is understood to be that of NVIDIA's allocator: rematerialisation must cost less than three quarters of a
+//! load from the spill slot. A load counts as 10 cycles outside of loops, and as 4 cycles in loops, where the slot
+//! stays in the nearest cache.
 
 use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Function, Inst, MemorySpace, Operand, OperandFlags, Role, Value};
@@ -12,7 +12,7 @@ use crate::target::{Classification, Purity, RematCost, named_space};
 const LOAD: f64 = 10.0;
 const LOAD_IN_LOOP: f64 = 4.0;
 
-/// Share of a load's cost that rematerialisation may cost.
+/// Rematerialisation must cost less than this share of a load's cost.
 const SHARE: f64 = 0.75;
 
 /// Costs of repeating the instructions of a function.
@@ -28,14 +28,15 @@ impl<'a> Costs<'a> {
 
     /// Returns the cost of repeating an instruction, in instructions of the hardware. `None` if the instruction must
     /// not be repeated: it has effects, takes more than a few instructions, does not have exactly one definition, or
-    /// has operands that a clone cannot keep. Copies are left to the coalescer, and undefined values stay one value.
+    /// has operands that a clone cannot keep. Copies are not repeated, because the coalescer handles them. Undefined
+    /// values are not repeated, so that each stays a single value.
     pub(crate) fn of(&self, inst: Inst) -> Option<RematCost> {
         if !self.may_be_done_again(inst) {
             return None;
         }
         let operands = self.function.operands(inst);
         let info = self.classification.of(self.function, inst);
-        // The view proves that no instruction writes the memory, and the hardware has it in constant memory.
+        // The view proves that no instruction writes the memory. The hardware has it in constant memory.
         let spaces = [self.function.memory_space(inst), named_space(operands)];
         // A device function may write its own parameters.
         let is_parameter =
@@ -43,7 +44,7 @@ impl<'a> Costs<'a> {
         if is_parameter { Some(RematCost(1)) } else { info.remat }
     }
 
-    /// Whether a clone of an instruction computes the same value, whatever the cost.
+    /// Whether a clone of an instruction computes the same value. The cost does not matter.
     pub(super) fn may_be_done_again(&self, inst: Inst) -> bool {
         let operands = self.function.operands(inst);
         let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
@@ -56,7 +57,7 @@ impl<'a> Costs<'a> {
         let name = self.function.opcodes().name(self.function.opcode(inst));
         let of_ptx = PtxOpcode::of(name).filter(|opcode| !opcode.is_guarded).map(|opcode| opcode.mnemonic);
         let is_setp = name.starts_with("SETP_") || of_ptx.is_some_and(|mnemonic| mnemonic.starts_with("setp."));
-        // Few processors have a high throughput for comparisons of doubles.
+        // Few GPUs have a high throughput for comparisons of doubles.
         let is_quick = !name.contains("f64") && !name.contains("16x2");
         is_setp && is_quick && self.may_be_done_again(inst)
     }

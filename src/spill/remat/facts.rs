@@ -35,12 +35,12 @@ impl<'a> Facts<'a> {
         Self { function, occurrences, costs, cfg, dominators, loops, frequencies, live }
     }
 
-    /// Returns the only definition of a register that is read, if it precedes all reads and a clone may replace it for
-    /// each read.
+    /// Returns the only definition of a register that is read, if the definition precedes all reads and a clone can
+    /// replace it for each read.
     pub(super) fn definition_of_plain_reads(&self, reg: VReg) -> Option<Occurrence> {
         let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
         let is_after = |read: &Occurrence| dominates(&self.dominators, &definition, read);
-        // A clone would stand before its reader, and so after the fence that orders accesses to fragments.
+        // A clone directly precedes its reader. It would therefore follow the fence that orders accesses to fragments.
         let is_fragment = |read: &Occurrence| {
             asynchrony(self.function, read.inst) == Some(Asynchrony::Starts)
                 && is_fragment(self.function, self.operand(read))

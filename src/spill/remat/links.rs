@@ -1,10 +1,10 @@
-//! Addresses of array elements: sums with a product that was widened to 64 bits. They are rematerialised together with
-//! the instructions that lead to them.
+//! Addresses of array elements: sums with a product that was widened to 64 bits. An address is rematerialised together
+//! with the instructions that lead to it.
 //!
 //! LLVM computes the addresses of a tile's rows before the loop that fills the tile, `tile + 4 * (33 * row + column)`,
-//! with a register for each row. The rows are live in the loop anyway, for the addresses in global memory, and all
-//! addresses share the column. So the sum is rematerialised together with the product and the values that only the
-//! product reads. The hardware combines a product and a sum, so all of it takes two instructions.
+//! with a register for each row. In the loop, `row` and `column` are live anyway, for the addresses in global memory,
+//! and all addresses share `column`. Therefore, the sum is rematerialised together with the product and the values that
+//! only the product reads. The hardware combines a product and a sum, so the whole address takes two instructions.
 
 use super::facts::Facts;
 use super::sources::{name_in_llvm, sources, words_read};
@@ -12,7 +12,7 @@ use crate::analysis::Occurrence;
 use crate::function::{Inst, VReg};
 use crate::target::RematCost;
 
-/// An address that a loop reads more often keeps its register there.
+/// Most reads of an address in a loop for which the address is rematerialised.
 const MOST_READS: usize = 2;
 
 impl Facts<'_> {
@@ -24,8 +24,9 @@ impl Facts<'_> {
         definition.is_some_and(|definition| sources(self.function, definition.inst).any(is_narrower))
     }
 
-    /// Returns the sum that a register holds after the instructions that lead to it, in their order of execution, and
-    /// their cost. `None` if the register does not hold a sum with a widened product that only the sum reads.
+    /// Returns the cost of rematerialising a register that holds a sum with a widened product, and the instructions
+    /// that lead to the sum, in their order of execution; the sum is the last. `None` if the register does not hold
+    /// such a sum, or if other instructions read the product.
     pub(super) fn links(&self, reg: VReg) -> Option<(RematCost, Vec<Inst>)> {
         let definition = self.definition_of_plain_reads(reg)?;
         let sum = definition.inst;
@@ -53,13 +54,13 @@ impl Facts<'_> {
         Some((RematCost(cost), links))
     }
 
-    /// Returns the only definition of a register that one instruction reads once.
+    /// Returns the only definition of a register that is read only once.
     fn read_by_one(&self, reg: VReg) -> Option<Inst> {
         let accesses = self.occurrences.of(reg).len();
         self.definition_of_plain_reads(reg).filter(|_| accesses == 2).map(|definition| definition.inst)
     }
 
-    /// Returns the cost of repeating a 32-bit computation; a product counts as one instruction, too.
+    /// Returns the cost of repeating a 32-bit computation. A product also counts as one instruction.
     fn cost_of_narrow(&self, inst: Inst) -> Option<RematCost> {
         self.costs.of(inst).or_else(|| self.is_product(inst).then_some(RematCost(1)))
     }

@@ -3,16 +3,16 @@
 //!
 //! A value that is live over high-pressure points takes a register there, or a spill slot. Constants, addresses,
 //! parameters and simple arithmetic need neither: a clone of the definition before each group of reads suffices
-//! (Briggs, Cooper and Torczon, "Rematerialization", 1992). A definition without remaining reads is removed. With only
-//! one group of reads, the definition has in effect sunk.
+//! (Briggs, Cooper and Torczon, "Rematerialization", 1992). A definition without remaining reads is removed. If there
+//! is only one group of reads, the definition has in effect moved down.
 //!
-//! Predicates have seven registers of their own, and comparisons are repeated if these run out. Predicates that cannot
-//! be rematerialised become [`bits`].
+//! Predicates have seven registers of their own, and comparisons are repeated if these registers run out. Predicates
+//! that cannot be rematerialised become [`bits`].
 //!
 //! In the order of the files:
 //! * [`facts`]: analyses of a function;
 //! * [`cost`]: the cost of rematerialising a value, and the condition under which it pays;
-//! * [`rematerialised`]: the values that were chosen, and the registers that can no more be chosen because of them;
+//! * [`rematerialised`]: the chosen values, and the registers that can therefore no longer be chosen;
 //! * [`choice`]: chooses values, the cheapest first;
 //! * [`predicates`]: chooses comparisons;
 //! * [`mod@links`]: the instructions that lead to a sum with a widened product, and are rematerialised with it;
@@ -44,31 +44,32 @@ use facts::Facts;
 use rematerialised::RematPlan;
 pub(crate) use sources::{has_sources, sources};
 
-/// Words that a thread may use at no cost: with this many registers, every processor has full occupancy.
+/// Registers that a thread may use at no cost: with this many, every GPU has full occupancy.
 const FREE: u32 = 32;
 
-/// Shorter functions hold few words and need no analysis. If only functions with many live words matter, no view of a
-/// shorter function is made.
+/// Functions with fewer instructions hold few words and need no analysis. No view of such a function is made if only
+/// functions with many live words matter.
 pub(crate) const LONG: usize = 100;
 
-/// If more words are live than there are registers, points with this many eighths of the registers are high-pressure
-/// points, too: ptxas schedules in an order of its own.
+/// If the live words reach the number of registers, points with at least this many eighths of the registers are
+/// high-pressure points, too, because ptxas reorders the instructions.
 const FULL_EIGHTHS: u32 = 6;
 
-/// Most clones of one value. A value that is read in more places far from each other is better left in a register, or
-/// spilled: a clone for each of hundreds of reads makes code longer than a register is worth.
+/// Most clones of one value. If a value is read in more places that are far from each other, it is better to leave it
+/// in a register or to spill it: a clone for each of hundreds of reads makes the code longer than a register is worth.
 pub(crate) const MOST_OF_A_VALUE: usize = 16;
 
-/// There is at most one clone for this many instructions, over all values together, or [`MOST_OF_A_VALUE`] clones if
+/// Over all values together, there is at most one clone for this many instructions, or [`MOST_OF_A_VALUE`] clones if
 /// that is more.
 const INSTRUCTIONS_FOR_EACH: usize = 16;
 
-/// If at most this many predicates are live at once, ptxas's own schedule leaves few of them as bits, and
-/// rematerialised comparisons made more kernels longer than shorter.
+/// Comparisons are not rematerialised if at most this many predicates are live at once. With so few predicates, ptxas's
+/// own schedule leaves few of them as bits, and rematerialised comparisons made more kernels longer than shorter.
 const MANY: u32 = 13;
 
-/// If more words are live than this many fifths of the registers, ptxas may give most registers up for occupancy, and
-/// the number that it keeps then depends on all spills. Bits that spare registers there can lower occupancy.
+/// Predicates do not become bits by default if the live words exceed this many fifths of the registers. ptxas may then
+/// give up most registers for occupancy, and the number that it keeps depends on all spills, so bits that save
+/// registers can lower occupancy.
 const GIVEN_UP_FIFTHS: u32 = 7;
 
 /// Result of rematerialisation.
@@ -78,7 +79,7 @@ pub struct Outcome {
     pub edits: EditList,
     /// Number of rematerialised values.
     pub values: usize,
-    /// Number of registers that live longer, so that wider values can be rematerialised from them.
+    /// Number of registers that live longer so that wider values can be rematerialised from them.
     pub extended: usize,
     /// Number of predicates that became bits.
     pub bits: usize,
@@ -97,7 +98,7 @@ impl Outcome {
 pub(crate) struct RematCriteria {
     /// A function with fewer instructions has no high-pressure points.
     pub(crate) instructions: usize,
-    /// A function has no high-pressure points unless this many words are live somewhere.
+    /// A function has high-pressure points only if at least this many words are live somewhere.
     pub(crate) needed: u32,
     /// A high-pressure point has at least this many eighths of the highest number of live words.
     pub(crate) eighths: u32,
@@ -107,7 +108,7 @@ pub(crate) struct RematCriteria {
     pub(crate) widened_alone: bool,
     /// Comparisons are rematerialised if more predicates than this are live somewhere.
     pub(crate) predicates: u32,
-    /// Which other predicates become bits.
+    /// Which predicates become bits, if they are not rematerialised.
     pub(crate) bits: BitSpill,
     /// Registers that a thread may have.
     pub(crate) registers: u32,
@@ -154,7 +155,7 @@ pub fn rematerialise(
     rematerialise_above(function, classification, criteria)
 }
 
-/// Frees high-pressure points.
+/// Rematerialises values that are live over high-pressure points, by the given criteria.
 pub(crate) fn rematerialise_above(
     function: &Function,
     classification: &Classification,

@@ -1,11 +1,12 @@
 //! Rematerialisation of comparisons.
 //!
 //! A thread has seven predicates. ptxas stores additional predicates as bits of a register: setting a bit takes two
-//! instructions, and testing it takes one. LLVM compares once and reads the predicate wherever control flow depends on
+//! instructions, and testing it takes one. LLVM compares once, and reads the predicate wherever control flow depends on
 //! it. For example, a softmax whose 256 values have individual bounds has 256 predicates, and takes 2,600 instructions
-//! for bits. Repeating a comparison takes one instruction, and no predicate in between. NVIDIA's compiler does so.
+//! for bits. Repeating a comparison takes one instruction and occupies no predicate in between. NVIDIA's compiler
+//! repeats comparisons in this way.
 //!
-//! Within one block, ptxas would merge equal comparisons again. So there is one clone for each block.
+//! Within one block, ptxas would merge equal comparisons again, so there is one clone for each block.
 
 use std::ops::Range;
 
@@ -20,20 +21,20 @@ use crate::function::{Inst, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
 use crate::target::machine::PREDICATES;
 
-/// There is at most one clone of a comparison for this many instructions, or [`MOST_OF_A_VALUE`] clones if that is
-/// more.
+/// Over all comparisons together, there is at most one clone for this many instructions, or [`MOST_OF_A_VALUE`] clones
+/// if that is more.
 const INSTRUCTIONS_FOR_A_CLONE: usize = 4;
 
-/// Most instructions that ptxas repeats for all operands of a clone together.
+/// Most instructions that ptxas repeats for all operands of a clone.
 const STEPS: u32 = 1;
 
 /// Greatest length of a chain of operands' definitions that is followed, including definitions without cost.
 const LONGEST_CHAIN: u32 = 4;
 
-/// Chooses predicates that are live without a read where more predicates are live than a thread has, if more than
-/// `many` are live somewhere. Predicates with the fewest clones come first, and predicates that other comparisons read
-/// come last. The points that a choice frees are taken into account for the next. O(n log n) in operands and the blocks
-/// that registers are live into.
+/// Chooses predicates that are live without a read at points with more live predicates than a thread has. Does nothing
+/// unless more than `many` predicates are live somewhere. Predicates with the fewest clones come first, and predicates
+/// that other comparisons read come last. Each choice takes into account the points that earlier choices have freed.
+/// O(n log n) in operands and the blocks that registers are live into.
 pub(super) fn choose(facts: &Facts<'_>, many: u32, plan: &mut RematPlan) {
     let function = facts.function;
     let is_predicate = |reg| function.class(reg) == RegClass::B1;
@@ -62,7 +63,8 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, plan: &mut RematPlan) {
     }
 }
 
-/// Returns a predicate with a clone of its comparison for each block that reads it, and the stretches that this frees.
+/// Returns a predicate with a clone of its comparison for each block that reads it, and the instructions at which that
+/// frees the predicate.
 fn considered(
     facts: &Facts<'_>,
     operands: &mut Operands<'_>,
@@ -77,7 +79,7 @@ fn considered(
     }
     facts.definition_of_plain_reads(reg)?;
     let depth = facts.loops.depth(definition.block);
-    // In a deeper loop, a comparison takes as many instructions as the test of a bit that was set before the loop.
+    // In a deeper loop, a comparison takes as many instructions as testing a bit that was set before the loop.
     let can_be = |group: &Group| {
         facts.loops.depth(group.block) <= depth
             && operands.steps(definition.inst, group, (STEPS, LONGEST_CHAIN)).is_some()
@@ -103,8 +105,9 @@ impl<'a> Operands<'a> {
     }
 
     /// Returns the number of instructions that ptxas has to repeat so that the operands of an instruction are available
-    /// at a clone. `None` if it takes more than `most`, or is impossible. Instructions without operands, like reads of
-    /// a parameter or a thread's number, and the half of a register cost nothing.
+    /// at a clone. `None` if the number exceeds `most`, or if repeating them is impossible. Instructions without
+    /// operands, like reads of a parameter or a thread's number, cost nothing. Neither does taking the half of a
+    /// register.
     fn steps(&mut self, reader: Inst, group: &Group, (most, chain): (u32, u32)) -> Option<u32> {
         let mut all = 0;
         for source in sources(self.facts.function, reader) {

@@ -1,4 +1,4 @@
-//! The values that were chosen, and the registers that can no more be chosen because of them.
+//! The chosen values, and the registers that can therefore no longer be chosen.
 
 use super::sources::{Extensions, result, sources};
 use crate::function::{Function, Inst, VReg};
@@ -8,11 +8,12 @@ use crate::spill::groups::Group;
 /// A rematerialised value.
 pub(super) struct Rematerialised {
     pub(super) reg: VReg,
-    /// The repeated instructions in their order: last the value's only definition, and before it the instructions whose
-    /// results have no other reader.
+    /// The repeated instructions in their order. The last is the value's only definition. The results of the others
+    /// have no other reader.
     pub(super) computed: Vec<Inst>,
     pub(super) groups: Vec<Group>,
-    /// Number of registers that live longer for the clones. ptxas itself repeats the operands of comparisons.
+    /// Number of registers that live longer for the clones; 0 for comparisons, because ptxas itself repeats their
+    /// operands.
     pub(super) extended: usize,
 }
 
@@ -27,7 +28,7 @@ impl Rematerialised {
         self.clones().count() * self.computed.len()
     }
 
-    /// Returns the registers that clones read and that no clone computes, each with the definition that reads it.
+    /// Returns the registers that clones read and no clone computes, each with the definition that reads it.
     pub(super) fn sources(&self, function: &Function) -> impl Iterator<Item = (VReg, Inst)> {
         let is_computed = |source| self.computed.iter().any(|&inst| result(function, inst) == Some(source));
         let read = self.computed.iter().flat_map(|&inst| sources(function, inst).map(move |source| (source, inst)));
@@ -35,14 +36,14 @@ impl Rematerialised {
     }
 }
 
-/// All rematerialised values. Registers that they remove or read cannot be chosen.
+/// All rematerialised values. Registers that these values remove or read cannot be chosen.
 pub(super) struct RematPlan {
     pub(super) values: Vec<Rematerialised>,
     /// Registers whose definitions are removed, so that no clone may read them.
     is_removed: IndexVec<VReg, bool>,
-    /// Clones read them where they are live already.
+    /// Registers that clones read.
     is_read_by_clones: IndexVec<VReg, bool>,
-    /// Clones read them where they were not live.
+    /// The instructions at which registers live longer for clones.
     pub(super) extensions: Extensions,
 }
 
@@ -52,7 +53,7 @@ impl RematPlan {
         Self { values: Vec::new(), is_removed: none(), is_read_by_clones: none(), extensions: Extensions::default() }
     }
 
-    /// Whether a register that is computed by these instructions may still be chosen.
+    /// Whether a register that `computed` computes may still be chosen.
     pub(super) fn allow(&self, function: &Function, reg: VReg, computed: &[Inst]) -> bool {
         !self.is_read_by_clones[reg]
             && !computed.iter().any(|&inst| sources(function, inst).any(|source| self.is_removed[source]))

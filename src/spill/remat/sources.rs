@@ -25,13 +25,13 @@ pub(crate) fn has_sources(function: &Function, live: &LiveRanges, definition: In
     sources(function, definition).all(|source| is_at_hand(live, source, definition, at))
 }
 
-/// Whether a register has the same value at a place as at a definition that reads it, and is live there.
+/// Whether a register is live at a place and has the same value as at a definition that reads it.
 pub(super) fn is_at_hand(live: &LiveRanges, source: VReg, definition: Inst, at: Inst) -> bool {
     let value = |inst| live.value_at(source, Point::early(inst));
     value(at).is_some() && value(at) == value(definition)
 }
 
-/// Returns how many words of a register are read: one of a 64-bit register if all readers take the low half.
+/// Returns how many words of a register are read: 1 for a 64-bit register if all readers take only the low half.
 pub(super) fn words_read(function: &Function, occurrences: &Occurrences, reg: VReg) -> u32 {
     let words = function.class(reg).words();
     match words {
@@ -54,12 +54,12 @@ pub(super) fn name_in_llvm(function: &Function, inst: Inst) -> Cow<'_, str> {
 /// Conversions that read 32 bits of their operand.
 const LOW_HALVES: [&str; 5] = ["CVT_u32_u64", "CVT_s32_s64", "CVT_u64_u32", "CVT_s64_s32", "CVT_INREG_s64_s32"];
 
-/// Where registers live longer than in the function, because clones read them there.
+/// The additional instructions at which registers are live because clones read them.
 #[derive(Default)]
 pub(super) struct Extensions(FxHashMap<VReg, Vec<Range<u32>>>);
 
 impl Extensions {
-    /// Returns the parts of stretches in which a register is not live, neither by itself nor for chosen clones.
+    /// Returns the parts of `stretches` in which a register is live neither by itself nor for chosen clones.
     pub(super) fn missing(&self, live: &LiveRanges, reg: VReg, stretches: &[Range<u32>]) -> Vec<Range<u32>> {
         let mut is_read_by_clones: Vec<Range<u32>> = live.segments(reg).iter().map(instructions).collect();
         is_read_by_clones.extend(self.0.get(&reg).into_iter().flatten().cloned());

@@ -1,4 +1,4 @@
-//! Which values are rematerialised, and which are not.
+//! Values that are rematerialised, and values that are not.
 
 use super::{MANY, RematCriteria, rematerialise_above};
 use crate::check::check;
@@ -9,20 +9,20 @@ use crate::target::Classification;
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32rr\nopcode ADD32ri\nopcode LD_i32\n\
     opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
 
-/// Points with `least` words are high-pressure points if `needed` words are live somewhere; `widened_alone` is the
-/// default.
+/// Returns criteria by which points with `least` words are high-pressure points if `needed` words are live somewhere.
+/// `widened_alone` is the default of the options.
 fn criteria(least: u32, needed: u32, widened_alone: bool) -> RematCriteria {
     let (predicates, bits) = (MANY, BitSpill::Off);
     RematCriteria { instructions: 0, needed, eighths: 0, least, widened_alone, predicates, bits, registers: 255 }
 }
 
-/// Rematerialises values of a function wherever at least `least` words are live. Returns their number and the
-/// function's text.
+/// Rematerialises values of a function at points with at least `least` live words. Returns the number of these values
+/// and the function's text.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
     computed_again(&format!("{HEAD}{body}end\n"), criteria(least, 0, false))
 }
 
-/// Rematerialises values of a function. Returns their number and the function's text.
+/// Rematerialises values of a function. Returns the number of these values and the function's text.
 fn computed_again(text: &str, criteria: RematCriteria) -> (usize, String) {
     let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), criteria);
@@ -32,7 +32,8 @@ fn computed_again(text: &str, criteria: RematCriteria) -> (usize, String) {
     (outcome.values, applied.to_string())
 }
 
-/// A constant that is live over a high-pressure point sinks to its read. Without a high-pressure point, it stays.
+/// A constant that is live over a high-pressure point moves down to its read. Without a high-pressure point, the
+/// constant stays.
 #[test]
 fn constants_sink() {
     let body = "bb0: frequency 1.0 depth 0\n  %0 = MOV_B32_i 7\n  %1 = LD_i32 0 :: read\n  %2 = LD_i32 1 :: read\n\
@@ -82,9 +83,9 @@ fn clones_keep_what_they_read() {
     assert_eq!(rewritten(body, 4).0, 1);
 }
 
-/// A constant that is read after each of some high-pressure points is rematerialised after each of them, but not after
-/// more than sixteen. All clones of a function together are at most one for sixteen instructions, or sixteen; later
-/// values get none.
+/// A constant that is read after each of several high-pressure points is rematerialised after each of them, but after
+/// at most sixteen. All clones of a function together are at most one for sixteen instructions, or sixteen if that is
+/// more. Later values are not rematerialised.
 #[test]
 fn clones_are_bounded() {
     let full = "  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n";
@@ -115,8 +116,8 @@ fn only_what_is_cheap_and_pure() {
     assert_eq!(rewritten(body, 1).0, 0);
 }
 
-/// The result of a call is read in place, though it is read like a parameter. An unordered load is not rematerialised
-/// either, because another thread may have written there.
+/// The load of a call's result is not repeated, though it looks like the load of a parameter. An unordered load is not
+/// rematerialised either, because another thread may have written the memory.
 #[test]
 fn results_of_calls_are_not_read_again() {
     let body = |effects: &str| {
@@ -132,8 +133,8 @@ fn results_of_calls_are_not_read_again() {
 
 const KERNEL: &str = "kernel\n";
 
-/// Returns the effect on a 64-bit product of %0 and, if `by` is a register, of `by`, which is live over a high-pressure
-/// point.
+/// Returns the number of rematerialised values, and of registers that live longer for them, for a 64-bit product of %0
+/// and `by`. The product is live over a high-pressure point.
 fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     let opcode = if by.starts_with('%') { "MUL_WIDEs32_rr" } else { "MUL_WIDEs32_ri" };
     let text = format!(
@@ -150,9 +151,9 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     (outcome.values, outcome.extended)
 }
 
-/// A value of two words is rematerialised from a register that lives longer for it, from no additional register, or
-/// from a parameter besides, which the hardware reads in place. It is not rematerialised from two registers that would
-/// have to live longer, and only at high pressure.
+/// A value of two words is rematerialised from one register that lives longer for it, or from registers that are live
+/// anyway, or also from a parameter, which the hardware reads in place. It is not rematerialised from two registers
+/// that would have to live longer. All of this holds only at high pressure.
 #[test]
 fn wide_values_are_computed_from_narrow_ones() {
     assert_eq!(product(KERNEL, "8", 0), (1, 1), "one word instead of two");
@@ -164,9 +165,9 @@ fn wide_values_are_computed_from_narrow_ones() {
     assert_eq!(product(KERNEL, "8", 99), (0, 0), "there is room");
 }
 
-/// Returns the effect on the address `%6 + 4 * (33 * %0 + %1)`, which a loop reads once before a high-pressure point:
-/// the number of rematerialised values, and the code. `more` reads registers before the loop and `in_loop` reads them
-/// in the loop.
+/// Returns the number of rematerialised values, and the code, for the address `%6 + 4 * (33 * %0 + %1)`. A loop reads
+/// the address once before a high-pressure point. `more` reads registers before the loop, and `in_loop` reads them in
+/// the loop.
 fn address(more: &str, in_loop: &str) -> (usize, String) {
     let text = format!(
         "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LD_i64\nopcode ST_i64\nopcode ST_i32\nopcode MAD_LO_S32rir\n\
@@ -180,8 +181,8 @@ fn address(more: &str, in_loop: &str) -> (usize, String) {
 }
 
 /// The address of an element is rematerialised in the loop that reads it, with the product and the values that only the
-/// product reads, and nothing of it stays before the loop. It is not rematerialised if these values have other readers,
-/// if as many registers would live longer for it, or if the loop reads it often.
+/// product reads. No part of it stays before the loop. It is not rematerialised if these values have other readers, if
+/// as many registers would live longer for it, or if the loop reads it often.
 #[test]
 fn addresses_are_computed_with_their_products() {
     let at_hand = "  ST_i32 %0, %1 :: write\n  ST_i64 %6, 6 :: write\n";
@@ -204,9 +205,9 @@ fn addresses_are_computed_with_their_products() {
     assert_eq!(values("", "  ST_i32 %0, %1 :: write\n"), 0, "the base is gone");
 }
 
-/// Rematerialises in a kernel with `count` comparisons of a thread's number with numbers, each of which decides in two
-/// blocks of its own whether a store executes. Returns the number of rematerialised comparisons, and the number of
-/// comparisons afterwards.
+/// Rematerialises in a kernel that compares a thread's number with `count` numbers. Each comparison decides in two
+/// separate blocks whether a store executes. Returns the number of rematerialised comparisons, and the number of
+/// comparisons in the result.
 fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     let sum = |number: u32| if of_thread.is_empty() { "%0".to_owned() } else { format!("%{}", 100 + number) };
     let mut text = format!(
@@ -234,8 +235,9 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     (outcome.values, applied.to_string().matches("= SETP").count())
 }
 
-/// If there are more predicates than a thread has, the comparisons whose predicates then need no bits of registers are
-/// repeated in each block. Their operands must be available, or ptxas must be able to repeat them; a load is neither.
+/// If there are more predicates than a thread has, comparisons are repeated in each block, so that their predicates
+/// need no bits. The comparison's operands must be available, or ptxas must be able to repeat them. A load is neither
+/// available nor repeatable.
 #[test]
 fn comparisons_are_made_again() {
     let is_live = "  ST_i32 %0, 9 :: write\n";
@@ -247,8 +249,8 @@ fn comparisons_are_made_again() {
     assert_eq!(comparisons(20, "", "").0, 0);
 }
 
-/// Returns how many of `count` predicates become bits, in a kernel whose branch defines them in both arms, and in which
-/// separate blocks read them. `alone`: in the second arm, each is set in a block of its own.
+/// Returns how many of `count` predicates become bits. The kernel's branch defines them in both arms, and separate
+/// blocks read them. With `alone`, each predicate is set in a block of its own in the second arm.
 fn bits_of(count: u32, [first, second]: [&str; 2], alone: bool, wanted_bits: BitSpill) -> usize {
     let mut text = format!(
         "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode SETP_i32ri\nopcode MOV_B1_i constant\nopcode CBranch\n\
@@ -281,9 +283,9 @@ fn bits_of(count: u32, [first, second]: [&str; 2], alone: bool, wanted_bits: Bit
     outcome.bits
 }
 
-/// By default, predicates become bits if ptxas then takes fewer instructions: if constants set several at once, which
-/// takes one instruction. If both arms compare, or if each constant stands alone, bits take more than ptxas's own way,
-/// and only the option selects them.
+/// By default, predicates become bits if ptxas then takes fewer instructions. That is so if several are set to
+/// constants at once, which takes one instruction. If both arms compare, or if each constant is set alone, bits take
+/// more instructions than ptxas's own way, and only the option selects them.
 #[test]
 fn bits_by_default() {
     let [compares, clears] = ["SETP_i32ri %0, 7, 3", "MOV_B1_i 0"];

@@ -1,8 +1,8 @@
 //! Shared memory of the functions that a kernel calls, and the words that live across these calls.
 //!
-//! Slots and the shared memory of a callee lie in the memory of one block. If the whole module is available, as for PTX
-//! and in reports, the table has the sum over all callees, or the callee that rules slots out. Otherwise, only the name
-//! of a callee is known.
+//! Slots and the shared memory of a callee belong to the same block's memory. If the whole module is available, as for
+//! PTX and in reports, the table has the sum over all callees, or the callee that rules slots out. Otherwise, only the
+//! name of a callee is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,29 +15,29 @@ use crate::target::Classification;
 /// Reason for which a call rules slots out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CalleeMemory {
-    /// Dynamic shared memory that a function uses.
+    /// A function uses dynamic shared memory.
     Dynamic {
         /// The function.
         function: Box<str>,
     },
-    /// Code of a function that could access slots.
+    /// A function has code that could access slots.
     Forbidden {
         /// The function.
         function: Box<str>,
         /// The code.
         what: Forbidden,
     },
-    /// Unknown contents of a function that the module does not define.
+    /// The module does not define a function, so its contents are unknown.
     Outside {
         /// The function.
         function: Box<str>,
     },
-    /// Unknown targets of a pointer.
+    /// A pointer has unknown targets.
     Pointer {
         /// The function that calls through the pointer.
         function: Box<str>,
     },
-    /// Unknown contents, because only one function is available.
+    /// The contents are unknown, because only one function is available.
     Unseen,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Call {
         };
         let name = printable(callee);
         write!(f, "it calls {name}")?;
-        // The function with the reason is named if it is not the callee itself.
+        // The function that is the reason is named if it is not the callee itself.
         let of = |function: &str| match function == callee {
             true => ", which".to_owned(),
             false => format!(", and through it {}, which", printable(function)),
@@ -132,8 +132,8 @@ impl CalleeTable {
         self.entries.contains_key(function)
     }
 
-    /// Returns the functions that a call reaches, with their entries; `None` for functions that the module does not
-    /// define. O(calls that are reached · log functions).
+    /// Returns the functions that a call reaches, with their entries. The entry is `None` if the module does not define
+    /// the function. O(calls that are reached · log functions).
     fn reached<'t>(&'t self, callee: &'t str) -> Vec<(&'t str, Option<&'t Entry>)> {
         let mut seen: BTreeSet<&str> = BTreeSet::from([callee]);
         let (mut worklist, mut reached) = (vec![callee], Vec::new());
@@ -146,7 +146,7 @@ impl CalleeTable {
         reached
     }
 
-    /// Returns the worst reason against slots that a call reaches.
+    /// Returns the worst reason against slots among the functions that a call reaches.
     fn refusal(&self, callee: &str) -> Option<CalleeMemory> {
         let mut worst: Option<CalleeMemory> = None;
         for (name, entry) in self.reached(callee) {
@@ -171,7 +171,7 @@ impl CalleeTable {
 /// Returns the bytes of static shared memory of all functions that a function calls, directly or indirectly.
 ///
 /// # Errors
-/// A call rules slots out. The worst call is returned, the first of equals.
+/// The worst call that rules slots out; of equally bad calls, the first.
 pub(super) fn shared_of_callees(
     (function, classification): (&Function, &Classification),
     table: Option<&CalleeTable>,
@@ -193,19 +193,19 @@ pub(super) fn shared_of_callees(
             worst = Some(Call { callee: callee.map(Into::into), memory });
         }
     }
-    // A call sequence without a call that is recognised as one.
+    // The function has a call sequence in which no call is recognised.
     let has_call = callees(function, classification).next().is_some();
     let is_member = |inst| function.effects(inst).contains(Effects::CALL_SEQUENCE);
     if !has_call && function.insts().any(is_member) {
         worst = Some(Call { callee: None, memory: CalleeMemory::Unseen });
     }
-    // A variable that several functions use counts for each.
+    // A variable that several functions use is counted for each of them.
     let alignment = u64::from(SharedArray::ALIGNMENT);
     worst.map_or_else(|| Ok(bytes.values().map(|bytes| bytes.next_multiple_of(alignment)).sum()), Err)
 }
 
-/// Returns the calls of functions that are not in the table: ptxas knows only the ABI for these. Empty without a table,
-/// because the functions may be available elsewhere.
+/// Returns the calls of functions that are not in the table: ptxas knows only the ABI for these functions. Empty
+/// without a table, because the functions may be available elsewhere.
 pub(super) fn calls_by_the_abi<'a>(
     (function, classification): (&'a Function, &'a Classification),
     table: Option<&'a CalleeTable>,
@@ -217,7 +217,7 @@ pub(super) fn calls_by_the_abi<'a>(
     function.insts().filter(|&inst| classification.is_call(function, inst)).filter(is_outside)
 }
 
-/// Returns the functions that a function calls, in the order of the calls; `None` for a call through a pointer.
+/// Returns the functions that a function calls, in the order of the calls. A call through a pointer has `None`.
 fn callees<'a>(function: &'a Function, classification: &Classification) -> impl Iterator<Item = Option<&'a str>> {
     let is_call = |&inst: &Inst| classification.is_call(function, inst);
     function.insts().filter(is_call).map(|inst| callee(function, inst))
@@ -256,8 +256,8 @@ mod tests {
         Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// Returns the bytes of the callees of a kernel that calls these functions, with the given functions in its module,
-    /// or the message of the refusal.
+    /// Returns the bytes of shared memory of the callees of a kernel that calls the functions `kernel`, if `module` has
+    /// the given functions, or the message of the refusal.
     fn told(kernel: &[&str], module: Option<&[Function]>) -> Result<u64, String> {
         let kernel = function("k", "", kernel);
         let by_name = |function: &Function| Classification::by_name(function.opcodes());
@@ -268,8 +268,8 @@ mod tests {
         shared_of_callees((&kernel, &by_name(&kernel)), table.as_ref()).map_err(|call| call.to_string())
     }
 
-    /// The remark names the callee, the function further down with the reason, and the reason. Known static memory is
-    /// no reason against slots, and counts once for each function.
+    /// The remark names the callee, the function that the callee reaches and that is the reason, and the reason itself.
+    /// Known static memory does not rule slots out, and counts once for each function.
     #[test]
     fn reasons() {
         let module = [
@@ -309,7 +309,7 @@ mod tests {
         );
     }
 
-    /// Instructions of a call sequence are refused, too, if no call is recognised.
+    /// Instructions of a call sequence rule slots out, too, if no call is recognised.
     #[test]
     fn sequences_without_a_call() {
         let text = function("k", "", &["f"]).to_string().replace("opcode CALL\n", "opcode Callseq_Start\n");
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(call.to_string(), "it calls functions; inline them");
     }
 
-    /// A callee whose code could access slots is a reason.
+    /// A callee with code that could access slots rules slots out.
     #[test]
     fn callees_that_meet_slots() {
         let text = "mfv 1\nfunction \"sizes\"\nopcode MOV_smem_size\nregs %0 B32\nbb0: frequency 1.0 depth 0\n\
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(told, "it calls sizes, which reads the size of its shared memory; inline sizes");
     }
 
-    /// Of several calls, the worst is reported; the first of equals.
+    /// Of several calls, the worst call is reported; of equally bad calls, the first.
     #[test]
     fn the_worst_call_is_told() {
         let module = [function("plain", "", &[]), function("tile", "\"@tile_buffer\" shared dynamic", &[])];

@@ -12,16 +12,16 @@ pub(in crate::spill) struct Candidate {
     pub(in crate::spill) definitions: Vec<Occurrence>,
     /// Whether the only definition dominates each read.
     pub(in crate::spill) is_single: bool,
-    /// Whether some instruction makes the value undefined. Nothing is stored there: any contents of the slot are
-    /// correct.
+    /// Whether an instruction makes the value undefined. The value is not stored there, because any contents of the
+    /// slot are correct.
     pub(in crate::spill) is_undefined_somewhere: bool,
     /// Whether the value occupies registers of its own, as far as the function shows.
     pub(in crate::spill) is_held: bool,
 }
 
 impl Candidate {
-    /// Returns the definition that dominates all reads; `None` if several instructions write the register, or a path
-    /// leads to a read without a definition.
+    /// Returns the definition that dominates all reads; `None` if several instructions write the register, or if a path
+    /// reaches a read without a definition.
     pub(in crate::spill) fn only_definition(&self) -> Option<Inst> {
         self.is_single.then(|| self.definitions[0].inst)
     }
@@ -57,7 +57,7 @@ fn value_of(
     let is_behind_first = |read: &Occurrence| read.is_use() && dominates(dominators, &first, read);
     let is_alone = undefined.is_empty() && definitions.len() == 1;
     let is_single = is_alone && reads.iter().all(is_behind_first);
-    // ptxas fuses a product with the sums that read it, so no register holds the product.
+    // ptxas fuses a product with the sums that read the product, so no register holds it.
     let name = |inst: Inst| function.opcodes().name(function.opcode(inst));
     let is_fused = definitions.iter().any(|definition| is_fusible_product(name(definition.inst)))
         && reads.iter().any(|read| is_fusible_sum(name(read.inst)));
@@ -65,7 +65,7 @@ fn value_of(
         let is_in_call = function.effects(definition.inst).contains(Effects::CALL_SEQUENCE);
         !function.effects(definition.inst).contains(Effects::TERMINATOR)
             && function.role(definition.inst) != Role::Phi
-            // The store would stand after the sequence, where the slot may already hold another value.
+            // The store would follow the call sequence, where the slot may already hold another value.
             && (is_single || !is_in_call)
     };
     let is_free = |access: &Occurrence| !is_asynchronous[access.inst.0 as usize];
@@ -85,8 +85,8 @@ fn value_of(
     fits.then_some(Candidate { reg, definitions, is_single, is_undefined_somewhere, is_held })
 }
 
-/// Whether a definition is a constant, a parameter, an address or a special register. These are available everywhere:
-/// ptxas repeats them itself.
+/// Whether a definition is a constant, a parameter, an address or a special register. Such values are available
+/// everywhere, because ptxas itself repeats their definitions.
 fn is_at_hand(function: &Function, definition: Inst) -> bool {
     function.effects(definition).is_pure()
         && function.operands(definition).iter().all(|operand| operand.read_reg().is_none())

@@ -11,7 +11,7 @@ use crate::function::{Block, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// Returns how many words ptxas keeps in registers across a call by the ABI, if the caller has this many registers.
+/// Returns how many words ptxas keeps in registers across a call by the ABI, if the caller has `registers` registers.
 /// Measured with ptxas 13.0 for sm_90: 13 of 32, 17 of 40, 20 of 48, 29 of 64, and 42 of 90 registers.
 fn survivors(registers: u32) -> u32 {
     (registers / 2).saturating_sub(3)
@@ -29,10 +29,10 @@ pub struct Facts<'a> {
     pub(in crate::spill) dominators: Dominators,
     pub(in crate::spill) loops: Loops,
     pub(in crate::spill) values: Vec<Candidate>,
-    /// Blocks at whose ends values that are defined further up may be stored.
+    /// Blocks at whose ends values that are defined earlier may be stored.
     sinks: Vec<Block>,
     pub(in crate::spill) pressure: Pressure,
-    /// The registers whose words count.
+    /// Whether the words of a register count.
     pub(in crate::spill) counts: IndexVec<VReg, bool>,
 }
 
@@ -55,12 +55,12 @@ impl<'a> Facts<'a> {
         let counts: IndexVec<VReg, bool> =
             function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
         let mut values = eligible(function, &occurrences, &dominators);
-        // A value that is live into unreachable code is read there without a definition, and no store would precede the
+        // A value that is live into unreachable code is read there without a definition, so no store would precede the
         // read.
         let is_reachable = |reg: VReg| live.live_ins(reg).iter().all(|live_in| cfg.is_reachable(live_in.block));
         let is_live_in = |reg: VReg| live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0));
         // A value that is live into a kernel is undefined on the paths without a definition, and any contents of its
-        // slot are correct. The callers of other functions may have defined it.
+        // slot are correct. In other functions, the caller may have defined the value.
         let flow = (&live, &cfg);
         let is_defined = |value: &Candidate| {
             let is_live_in = is_live_in(value.reg);
@@ -88,10 +88,10 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Counts the words that must fit across calls by the ABI, over which fewer words survive in registers than the
-    /// function has. `words` is the limit of live words, and `registers` the number of the function's registers. The
-    /// words that do not survive count as additional live words at the call. ptxas knows the registers of functions in
-    /// the module, so calls to these do not count.
+    /// Raises the pressure at calls by the ABI, because fewer words survive in registers across such a call than fit
+    /// elsewhere. `words` is the limit of live words, and `registers` the number of the function's registers. The words
+    /// that do not survive count as additional live words at the call. ptxas knows the registers of functions in the
+    /// module, so calls of these functions do not count.
     pub fn count_calls(&mut self, registers: u32, words: u32, table: Option<&CalleeTable>) {
         let beside = words.saturating_sub(survivors(registers));
         let calls: Vec<Inst> = calls_by_the_abi((self.function, self.classification), table).collect();
@@ -105,9 +105,9 @@ impl<'a> Facts<'a> {
         self.pressure.peak()
     }
 
-    /// Returns the instruction with the widest operands, the first of several, and their words: the words that it reads
-    /// or the words that it writes, whichever is more. No selection leaves fewer words live there. `None` without
-    /// instructions.
+    /// Returns the instruction with the widest operands, and their words: the words that it reads or the words that it
+    /// writes, whichever is more. Of equally wide instructions, the first is returned. No selection leaves fewer words
+    /// live there. `None` if there are no instructions.
     pub fn widest(&self) -> Option<(Inst, u32)> {
         let words = |inst: Inst| {
             let [mut read, mut written]: [Vec<VReg>; 2] = Default::default();

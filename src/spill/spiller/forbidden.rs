@@ -7,12 +7,12 @@ use crate::function::ptx_opcode::bases_of_addresses;
 use crate::function::{Function, Inst, MemorySpace, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 
-/// Code that does not know of slots and could access them.
+/// Code that is unaware of slots and could access them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forbidden {
     /// It changes the number of registers.
     SetMaxNReg,
-    /// It reads the size of its shared memory.
+    /// It reads the size of the kernel's shared memory.
     AsksForSize,
     /// It addresses shared memory by a constant.
     NumberAsAddress,
@@ -36,7 +36,7 @@ impl Forbidden {
     }
 }
 
-/// Returns the registers that are set to a constant somewhere.
+/// Returns whether each register is set to a constant somewhere.
 fn numbers(function: &Function) -> IndexVec<VReg, bool> {
     let mut numbers = IndexVec::filled(false, function.num_regs());
     for inst in function.insts().filter(|&inst| function.role(inst) == Role::Constant) {
@@ -63,8 +63,8 @@ fn of_inst(function: &Function, numbers: &IndexVec<VReg, bool>, inst: Inst) -> O
     if !matches!(function.memory_space(inst), MemorySpace::Shared | MemorySpace::SharedCluster) {
         return None;
     }
-    // LLVM's loads and stores end with an address and an offset, and mnemonics identify the operands that are
-    // addresses. In other instructions that access shared memory, any operand may be an address.
+    // LLVM's loads and stores end with an address and an offset. For mnemonics of PTX, the operands that are addresses
+    // are known. In other instructions that access shared memory, any operand may be an address.
     let is_number = |operand: &Operand| match operand.value {
         Value::Immediate(_) => true,
         Value::Reg(reg) => !operand.is_def() && numbers[reg],

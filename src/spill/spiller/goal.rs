@@ -17,20 +17,20 @@ pub struct SpillGoal {
     pub redefined: Redefined,
     /// The values that the cost model may choose; `None` for all.
     pub candidates: Option<IndexVec<VReg, bool>>,
-    /// ptxas's own spills by register. All of these values are chosen, however few words are live, unless they would
-    /// cost much more. No other values are chosen.
+    /// ptxas's own spills by register. All of these values are chosen, however few words are live, unless spilling them
+    /// would cost much more than ptxas's spills. No other values are chosen.
     pub ptxas_spills: Option<IndexVec<VReg, Option<PtxasSpill>>>,
     /// The memories that slots may lie in, and whether values may be rematerialised.
     pub spill_to: SpillTo,
-    /// Most trials until one reaches `max_live_words`.
+    /// Most trials, if none of them reaches `max_live_words`.
     pub max_trials: u32,
-    /// Whether a value may be stored further down than its definitions, if that is rarer.
+    /// Whether a value may be stored further down than its definitions, if the code there is executed less often.
     pub sinks: bool,
     /// Whether one load may replace several.
     pub hoists: bool,
     /// Most bytes of a thread's slots in local memory.
     pub max_local_bytes: u32,
-    /// Most bytes of a store or load: 4, or 8 or 16 for several values at once.
+    /// Most bytes of a store or load: 4 for one value, or 8 or 16 for several values at once.
     pub max_access_bytes: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct PtxasSpill {
     pub loads: Vec<NamedLoad>,
 }
 
-/// Means of a trial.
+/// Means that a trial may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permissions {
     /// Whether values with several definitions may be spilled.
@@ -53,7 +53,8 @@ pub struct Permissions {
 }
 
 impl SpillGoal {
-    /// One trial without values of several definitions, and without stores or loads in loops: the default of tests.
+    /// A single trial that spills no values with several definitions, and places no stores or loads in loops: the
+    /// default of tests.
     #[cfg(test)]
     pub(crate) fn plain(words: u32, to: SpillTo) -> Self {
         Self {
@@ -72,7 +73,7 @@ impl SpillGoal {
         }
     }
 
-    /// Returns the means of the trials; each trial has all means of the trial before, and more.
+    /// Returns the means of the trials. Each trial has all means of the previous trial, and more.
     pub(super) fn permissions(&self) -> Vec<Permissions> {
         let first = Permissions { is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
         let may_be_redefined = self.redefined != Redefined::Off;
@@ -90,7 +91,7 @@ impl SpillGoal {
 mod tests {
     use super::*;
 
-    /// Each trial has more means than the trial before, and no trial has means that an option forbids.
+    /// Each trial has more means than the previous trial, and no trial has means that an option forbids.
     #[test]
     fn means_grow_as_far_as_options_allow() {
         let goal = |in_loops, redefined| SpillGoal {

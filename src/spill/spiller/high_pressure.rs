@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The high-pressure points of a function. Once pressure falls to the limit at an instruction, it never exceeds the
-/// limit again. So a binary tree over the instructions finds the points that a change frees, each once.
+/// The high-pressure points of a function. Once the pressure at an instruction falls to the limit, it never exceeds the
+/// limit again. A binary tree over the instructions therefore finds each point that a change frees exactly once.
 pub(in crate::spill) struct HighPressurePoints {
     /// Number of instructions, rounded up to a power of two.
     width: usize,
@@ -11,12 +11,12 @@ pub(in crate::spill) struct HighPressurePoints {
     nodes: Vec<Node>,
 }
 
-/// Some successive instructions.
+/// A node of the tree: a range of instructions.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Fewest words over the limit at any high-pressure point, before the words taken from ancestors are subtracted.
+    /// Fewest words over the limit at any high-pressure point, without the words taken from ancestors.
     least: i64,
-    /// Words taken from all of the instructions.
+    /// Words taken from all instructions of the node.
     taken: i64,
     /// Number of high-pressure points.
     count: u32,
@@ -41,8 +41,8 @@ impl HighPressurePoints {
         points
     }
 
-    /// Lowers the pressure at each instruction of a stretch. O(log instructions), and as much for each point that is
-    /// freed.
+    /// Lowers the pressure at each instruction of a stretch. O(log instructions), and O(log instructions) more for each
+    /// point that is freed.
     pub(in crate::spill) fn take(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, i64::from(words));
     }
@@ -77,7 +77,7 @@ impl HighPressurePoints {
         self.join(node);
     }
 
-    /// Lowers the pressure at all instructions of a node with a high-pressure point.
+    /// Lowers the pressure at all instructions of a node that has a high-pressure point.
     fn lower(&mut self, node: usize, words: i64) {
         let at = &mut self.nodes[node];
         if at.count == 0 {
@@ -137,7 +137,7 @@ impl HighPressurePoints {
 mod tests {
     use super::HighPressurePoints;
 
-    /// The tree returns the same as a list, whatever is taken away.
+    /// The tree returns the same results as a list, whatever words are taken away.
     #[test]
     fn like_a_list() {
         arbtest::arbtest(|u| {

@@ -2,7 +2,7 @@
 //! rematerialisation.
 //!
 //! Costs are in loads from shared memory, weighted by frequency. Rematerialisation needs the source registers of the
-//! definition. A register that clones read is therefore not spilled, and a value whose definition reads a spilled
+//! definition. Therefore, a register that clones read is not spilled, and a value whose definition reads a spilled
 //! register is not rematerialised.
 
 use super::eligible::Candidate;
@@ -18,8 +18,8 @@ use crate::spill::plan::{SpillLocation, SpillSpace};
 use crate::spill::remat::{Costs, MOST_OF_A_VALUE, has_sources, in_loads, sources};
 use crate::target::Classification;
 
-/// Cost of an access to local memory, in accesses to shared memory: it goes through the nearest cache, which all
-/// threads of an SM share, and sometimes misses it.
+/// Cost of an access to local memory, in accesses to shared memory. The access goes through the nearest cache, which
+/// all threads of an SM share, and sometimes misses it.
 const LOCAL: f64 = 2.0;
 
 /// The locations of a function's values, and their costs.
@@ -28,13 +28,13 @@ pub(in crate::spill) struct LocationCosts<'a> {
     allowed: SpillTo,
     costs: Costs<'a>,
     loops: &'a Loops,
-    /// Spilled registers: no clone may read them.
+    /// Whether a register is spilled. Clones must not read a spilled register.
     is_spilled: IndexVec<VReg, bool>,
-    /// Registers that clones read: they are not spilled.
+    /// Whether clones read a register. Such a register is not spilled.
     is_read_by_clones: IndexVec<VReg, bool>,
 }
 
-/// Context of a location's cost, beside the value.
+/// Context that determines a location's cost, in addition to the value.
 pub(in crate::spill) struct CostContext<'a> {
     pub(in crate::spill) frequencies: &'a IndexVec<Block, f64>,
     pub(in crate::spill) live: &'a LiveRanges,
@@ -52,8 +52,9 @@ impl<'a> LocationCosts<'a> {
         Self { function, allowed, costs, loops, is_spilled: none(), is_read_by_clones: none() }
     }
 
-    /// Returns the cheapest location of a value that is stored at a sink, or else after its definitions, and its cost.
-    /// On a tie, the first in `spill-to`'s order. `None` if there is no location.
+    /// Returns the cheapest location of a value, and its cost. The value is stored at a sink, or else after its
+    /// definitions. On a tie, the first location in the order of `spill-to` is returned. `None` if there is no
+    /// location.
     pub(in crate::spill) fn cheapest(
         &self,
         value: &Candidate,
@@ -66,8 +67,8 @@ impl<'a> LocationCosts<'a> {
         self.cheapest_for_traffic(value, traffic, sink.is_none().then_some(groups), context)
     }
 
-    /// Returns the cheapest location for a given cost of the stores and loads in shared memory. `groups` are the reads,
-    /// if the value may be rematerialised.
+    /// Returns the cheapest location, if the stores and loads have the given cost in shared memory. `groups` are the
+    /// reads, if the value may be rematerialised.
     pub(in crate::spill) fn cheapest_for_traffic(
         &self,
         value: &Candidate,
@@ -124,7 +125,7 @@ impl<'a> LocationCosts<'a> {
     }
 }
 
-/// Returns the cost of a store at each place and a load for each group.
+/// Returns the cost of the stores at all places and of a load for each group.
 fn traffic(value: &Candidate, sink: Option<Block>, groups: &[Group], context: &CostContext<'_>) -> f64 {
     let stores = stored(value, sink).fold(0.0, |sum, block| sum + STORE * context.frequencies[block]);
     clones(groups).map(|group| context.frequencies[group.block]).sum::<f64>() + stores

@@ -1,7 +1,7 @@
 //! The cost model: spills the values that free the most high-pressure points at the lowest cost.
 //!
-//! If more words are live than the register limit allows, a value is stored to memory after its definition, or is
-//! dropped, and is reloaded or rematerialised before the reads that follow. In the order of the files:
+//! If more words are live than the register limit allows, a value is either stored to memory after its definition and
+//! reloaded before its later reads, or rematerialised before them. In the order of the files:
 //! * [`callees`]: the functions of a module that have shared memory;
 //! * [`forbidden`]: code of a kernel, or of its callees, that could access slots;
 //! * [`mod@slot_memory`]: how much shared memory a kernel may take, and why it may take none;

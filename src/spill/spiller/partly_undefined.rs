@@ -1,12 +1,12 @@
-//! Values that are undefined on some path: whether one of their definitions reaches each read on another path.
+//! Values that are undefined on some path: checks whether a definition reaches each read on another path.
 
 use super::eligible::Candidate;
 use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
 use crate::function::{Block, Function, Role};
 
-/// Whether each read of a value is reached by a definition on some path, without an instruction in between that makes
-/// the value undefined. A read without such a path has no store before it, and keeps its register. O((reads + writes) ·
-/// log blocks), and the edges of the blocks that the value is live into.
+/// Whether a definition reaches each read of a value on some path, without an instruction in between that makes the
+/// value undefined. Otherwise, no store would precede the read, so the value keeps its register. O((reads + writes) ·
+/// log blocks), plus the edges of the blocks that the value is live into.
 pub(super) fn reaches_all_reads(
     function: &Function,
     value: &Candidate,
@@ -54,8 +54,8 @@ mod tests {
     use crate::function::{Edit, Function};
     use crate::spill::tests::{function, spill_as};
 
-    /// Returns a function that loads `%0` in a branch, and reads it in another after a point with three words, if `%1`
-    /// still has the same value.
+    /// Returns a function that loads `%0` in a branch. If `%1` still has the same value, it reads `%0` in another
+    /// branch, after a point with three live words.
     fn in_branches(kernel: &str, read: &str) -> Function {
         let body = format!(
             "bb0: frequency 1.0 depth 0 -> bb1 bb2\n{read}  %1 = SETP_i32rr 1, 2\n  CBranch %1, bb2 :: terminator\n\
@@ -75,13 +75,14 @@ mod tests {
         spill_as(function, &goal).expect("a place").spilled.iter().map(|spilled| spilled.reg.0).collect()
     }
 
-    /// A value that a kernel defines and reads under the same condition is spilled, though some path has no definition.
+    /// A value that a kernel defines and reads under the same condition is spilled, though it has no definition on some
+    /// path.
     #[test]
     fn what_is_defined_and_read_under_a_condition() {
         assert_eq!(moved(&in_branches("kernel maxntid 64\n", "")), [0]);
         // The caller may have defined the value.
         assert_eq!(moved(&in_branches("", "")), [0; 0]);
-        // No definition precedes one of its reads.
+        // One of the reads is not preceded by any definition.
         assert_eq!(moved(&in_branches("kernel maxntid 64\n", "  ST_i32 %0, 5 :: write\n")), [0; 0]);
     }
 
@@ -97,18 +98,18 @@ mod tests {
         stores.collect()
     }
 
-    /// An instruction that makes the value undefined is not followed by a store, and the value that ends there is not
-    /// stored either: from there on, the slot may belong to another value, so that no reload would find it.
+    /// No store follows an instruction that makes the value undefined. The value that ends there is not stored either:
+    /// the slot may belong to another value from there on, so no reload would find the value.
     #[test]
     fn what_is_made_undefined() {
         assert_eq!(stored(&in_branches("kernel maxntid 64\n", "  %0 = IMPLICIT_DEF\n")), [1]);
         let ends = "  %0 = LD_i32 5 :: read\n  %0 = IMPLICIT_DEF\n";
         assert_eq!(stored(&in_branches("kernel maxntid 64\n", ends)), [1]);
-        // The same holds in a device function: no caller has defined the value.
+        // The same holds in a device function, because its caller has not defined the value.
         assert_eq!(moved(&in_branches("", "  %0 = IMPLICIT_DEF\n")), [0]);
     }
 
-    /// A read that is reached only on paths with an instruction that makes the value undefined has no store before it.
+    /// If all paths to a read have an instruction that makes the value undefined, no store precedes the read.
     #[test]
     fn what_is_read_where_it_is_undefined() {
         let read = "  %0 = LD_i32 5 :: read\n  %0 = IMPLICIT_DEF\n  ST_i32 %0, 6 :: write\n";
@@ -141,8 +142,7 @@ mod tests {
         assert_eq!((with(" bb2"), with("")), (vec![0], vec![]));
     }
 
-    /// A value that an iteration of a loop may define is reloaded in the loop: before the loop, the slot has no value
-    /// yet.
+    /// A value that an iteration of a loop may define is reloaded in the loop. Before the loop, the slot has no value.
     #[test]
     fn no_load_ahead_of_the_loop_that_defines() {
         let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %1 = SETP_i32rr 1, 2\n\

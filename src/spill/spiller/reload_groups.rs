@@ -1,8 +1,8 @@
-//! Groups of reads that follow ptxas's own loads of a value: the value is reloaded where it is reloaded in ptxas's
-//! code, and no more often.
+//! Groups of reads that follow ptxas's own loads of a value: the value is reloaded where ptxas's code reloads it, and
+//! no more often.
 //!
-//! A load precedes all of its reads: it stands at the nearest place that dominates them and is no more frequent than
-//! ptxas's load. Reads that no load serves keep the register of the definition.
+//! A load precedes all of its reads. It is at the nearest place that dominates all of them and is no more frequent than
+//! ptxas's load. Reads that are not served by any load keep the register of the definition.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use crate::function::{Block, Inst};
 use crate::spill::groups::{Group, place};
 use crate::spill::insertion_point::InsertionPoint;
 
-/// Most blocks through which the reads of a load are followed, and most steps up the dominator tree.
+/// Most blocks through which the reads of a load are followed. Also most steps up the dominator tree.
 const MOST_STEPS: usize = 256;
 
-/// Returns the groups of a value's reads. `None` if the loads are unknown, if they serve no read, if a definition
-/// stands between a load and its reads, or if no store can precede a load. O(steps) for each load.
+/// Returns the groups of a value's reads. `None` if the loads are unknown or do not serve any read, if a definition is
+/// between a load and its reads, or if no store can precede a load. O(steps) for each load.
 pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) -> Option<Vec<Group>> {
     let reads: Vec<Occurrence> = facts.occurrences.of(value.reg).iter().filter(|of| of.is_use()).copied().collect();
     let mut statements: Vec<Inst> = reads.iter().map(|read| read.inst).collect();
@@ -37,7 +37,7 @@ pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[Named
     let mut groups = Vec::new();
     for (number, load) in loads.iter().enumerate() {
         let reads = of_load(Some(number));
-        // The reads may all belong to a later load.
+        // Each of the reads may belong to a later load, too.
         if reads.is_empty() {
             continue;
         }
@@ -57,13 +57,13 @@ pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[Named
     Some(groups)
 }
 
-/// Returns the place of a load of these reads with at most this frequency.
+/// Returns a place for a load of these reads that is at most as frequent as `times`.
 fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times: u32) -> Option<InsertionPoint> {
     let Facts { function, dominators, frequencies, .. } = facts;
     let mut block = reads.first()?.block;
     let mut steps = MOST_STEPS;
     let is_ahead_of_all = |block: Block| reads.iter().all(|read| dominators.dominates(block, read.block));
-    // Code that is more frequent than the definitions is in a loop after them.
+    // If code is more frequent than the definitions, it is in a loop after them.
     let is_rare =
         |block: Block| frequencies[block] <= f64::from(times) || value.definitions.iter().any(|of| of.block == block);
     while !is_ahead_of_all(block) || !is_rare(block) {
@@ -74,14 +74,14 @@ fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times:
     Some(first.map_or_else(|| InsertionPoint::end(function, block), |before| InsertionPoint { block, before }))
 }
 
-/// Whether a value that is defined before a load in its block can be stored before the load.
+/// Whether all definitions before a load in its block can be stored before the load.
 fn has_store_ahead(facts: &Facts<'_>, value: &Candidate, load: &InsertionPoint) -> bool {
     let is_ahead = |of: &&Occurrence| of.block == load.block && of.inst.0 < load.before;
     value.definitions.iter().filter(is_ahead).all(|of| InsertionPoint::after(facts.function, of) <= *load)
 }
 
-/// Returns the instructions at whose reads the register of a value is live, if the value is loaded at a place, or else
-/// from its definition. `None` if a definition stands between the place and a read.
+/// Returns the instructions at whose reads the register of a value is live. The value is loaded at `from`, or else
+/// comes from its definition. `None` if a definition is between `from` and a read.
 fn live_stretches(
     facts: &Facts<'_>,
     value: &Candidate,
@@ -99,7 +99,7 @@ fn live_stretches(
         }
         let loaded = from.filter(|at| at.block == block && at.before < end).map(|at| at.before);
         let first = loaded.unwrap_or(function.block_range(block).start.0);
-        // A definition by the reading instruction itself follows the read.
+        // A definition by the reading instruction itself happens after the read.
         let last = end.saturating_sub(1);
         let is_between =
             |definition: &&Occurrence| definition.block == block && (first..last).contains(&definition.inst.0);
@@ -138,7 +138,7 @@ mod tests {
         function("kernel maxntid 64\n", "B32 B1", &text.replace("depth 0\n  %0 =", "depth 0 -> bb1\n  %0 ="))
     }
 
-    /// Returns the places of the stores and loads for these loads of `%0` by ptxas, and the reads that get another
+    /// Returns the places of the stores and loads if ptxas has these loads of `%0`, and the reads that use another
     /// register.
     fn moved(function: &Function, loads: &[(&[u32], u32)]) -> (Vec<Position>, Vec<u32>) {
         let load = |&(reads, times): &(&[u32], u32)| NamedLoad { reads: reads.to_vec(), times };
@@ -161,8 +161,8 @@ mod tests {
         (places, reads)
     }
 
-    /// One load serves the same reads as ptxas's load, in other blocks, too. Reads that no load serves keep the
-    /// register of the definition.
+    /// A load serves the same reads as ptxas's load, even in other blocks. Reads that are not served by any load keep
+    /// the register of the definition.
     #[test]
     fn loads_serve_what_those_of_ptxas_serve() {
         let function = around_a_loop("");
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(places[0].before, Some(inst(2)));
     }
 
-    /// A load that ptxas has before a loop stands there.
+    /// A load that ptxas has before a loop is placed before the loop.
     #[test]
     fn loads_run_no_more_often_than_those_of_ptxas() {
         let function = around_a_loop("");
@@ -191,8 +191,8 @@ mod tests {
         assert_ne!(moved(&function, &[(&[3, 4], 10)]), as_if_nothing_was_said);
     }
 
-    /// A read in the call sequence that follows the definition precedes the store, which follows the sequence: the slot
-    /// has no value yet.
+    /// A read in the call sequence that follows the definition precedes the store, which follows the sequence. The slot
+    /// has no value at the read.
     #[test]
     fn no_load_ahead_of_the_store() {
         let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
@@ -202,7 +202,7 @@ mod tests {
         assert_ne!(moved(&function, &[(&[3], 1)]), moved(&function, &[]));
     }
 
-    /// A rematerialised value needs an instruction after it, so it cannot stand at the end of a block without a
+    /// A rematerialised value needs an instruction after it, so it cannot be at the end of a block without a
     /// terminator.
     #[test]
     fn nothing_is_computed_again_at_the_end_of_a_block() {

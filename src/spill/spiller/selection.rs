@@ -1,8 +1,9 @@
 //! Selects the values to spill.
 //!
-//! Values are taken in the order of the words that they move for each high-pressure point that they free, the fewest
-//! first: Belady's choice, weighted by cost. A long live range over a loop that does not read it frees the loop for one
-//! store and one load outside of it. The points that a choice frees are taken into account for the next.
+//! The cost of a value is the words that it moves, divided by the high-pressure points that it frees. Values with the
+//! lowest cost are taken first, which is Belady's choice, weighted by cost. A long live range over a loop that does not
+//! read it frees the loop for one store and one load outside of it. Each choice takes into account the points that
+//! earlier choices have freed.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -25,11 +26,12 @@ use crate::spill::groups::{Group, freed, group};
 use crate::spill::plan::SpillLocation;
 use crate::target::machine::SHARED_COST;
 
-/// Stores and loads around high-pressure points are at least this many times rarer than the points.
+/// With `KeepInLoops::Around`, stores and loads must be at least this many times rarer than the high-pressure points
+/// that they free.
 const AROUND: f64 = 4.0;
 
-/// A value that ptxas spills is chosen if it costs at most this many times as much as ptxas's spills. Each choice makes
-/// room for the others, so a single value may cost more.
+/// A value that ptxas spills is chosen if it costs at most this many times as much as ptxas's spills of it. A single
+/// value may cost more than ptxas's spills, because each choice makes room for the others.
 const MAX_COST_RATIO: f64 = 2.0;
 
 /// A value that is chosen for spilling.
@@ -44,7 +46,7 @@ pub(in crate::spill) struct SelectedValue {
 
 /// A selection of values, and its effects.
 pub(in crate::spill) struct Selection {
-    /// In the order in which they were chosen.
+    /// The selected values, in the order in which they were chosen.
     pub(in crate::spill) selected: Vec<SelectedValue>,
     /// The words that are live at each instruction with the selection.
     pub(in crate::spill) pressure: Pressure,
@@ -52,7 +54,7 @@ pub(in crate::spill) struct Selection {
     pub(in crate::spill) cost: f64,
 }
 
-/// The effects of spilling a value.
+/// A way of spilling a value, and its effects.
 struct SpillOption {
     /// Cost of its location for each word freed at a high-pressure point, both weighted by frequency.
     price: f64,
@@ -64,8 +66,8 @@ struct SpillOption {
     freed: Vec<Range<u32>>,
 }
 
-/// A value in the queue, with its price at the last evaluation: the cheapest first, of equals the first. A price is not
-/// negative, so its bits have the same order.
+/// A value in the queue, with its price at the last evaluation. The cheapest value comes first; of equally cheap
+/// values, the first. A price is not negative, so its bits have the same order.
 type Queued = Reverse<(u64, usize)>;
 
 fn queued(price: f64, number: usize) -> Queued {
@@ -73,10 +75,11 @@ fn queued(price: f64, number: usize) -> Queued {
 }
 
 /// Selects values, the cheapest first, until at most `goal.max_live_words` words are live everywhere, the memory is
-/// used up, or `goal.max_values` are selected.
+/// used up, or `goal.max_values` values are selected.
 ///
-/// A choice makes other values more expensive, seldom cheaper. So a value is evaluated again when it comes to the front
-/// of the queue, and chosen if it is still there. O((instructions + evaluations · reads) · log instructions).
+/// A choice makes other values more expensive, and seldom cheaper. Therefore, a value is evaluated again when it comes
+/// to the front of the queue, and is chosen if it is still the cheapest. O((instructions + evaluations · reads) · log
+/// instructions).
 pub(in crate::spill) fn select_values(
     facts: &Facts<'_>,
     goal: &SpillGoal,
@@ -101,7 +104,7 @@ struct Selector<'c> {
     goal: &'c SpillGoal,
     permissions: Permissions,
     location_costs: LocationCosts<'c>,
-    /// By candidate: its sinks, once they are computed.
+    /// By candidate: its sinks, computed on demand.
     sinks: Vec<OnceCell<Vec<Sink>>>,
     /// By candidate: whether it is selected.
     is_selected: Vec<bool>,
@@ -161,7 +164,7 @@ impl<'c> Selector<'c> {
             && (self.goal.sinks || self.permissions.is_redefined || value.only_definition().is_some())
     }
 
-    /// Returns ptxas's own spills of a register, if they are the reason to choose it.
+    /// Returns ptxas's own spills of a register, if the goal lists them.
     fn ptxas_spill(&self, reg: VReg) -> Option<&PtxasSpill> {
         self.goal.ptxas_spills.as_ref().and_then(|ptxas_spills| ptxas_spills[reg].as_ref())
     }
@@ -183,9 +186,9 @@ impl<'c> Selector<'c> {
         self.selected.push(SelectedValue { number, sink, groups, location });
     }
 
-    /// Returns the cheapest way of spilling a value in the present state: stored after its definitions or further down;
-    /// the first on a tie. `None` if it would free no high-pressure point, if there is no location for it, or if its
-    /// accesses would be in places that are forbidden.
+    /// Returns the cheapest way of spilling a value in the current state: stored after its definitions, or further
+    /// down; the first on a tie. `None` if spilling would free no high-pressure point, if there is no location for the
+    /// value, or if its stores or loads would be more frequent than the options allow.
     fn option(&self, number: usize, slots: &Slots<'_>) -> Option<SpillOption> {
         let Facts { function, live, occurrences, .. } = self.facts;
         let value = &self.facts.values[number];
@@ -215,8 +218,9 @@ impl<'c> Selector<'c> {
         options.min_by(|one, other| compared(one).total_cmp(&compared(other)))
     }
 
-    /// Returns the words from which an instruction is a high-pressure point for a value: more than the goal allows, or,
-    /// if ptxas spills the value anyway, most of the highest number of words in its own live range.
+    /// Returns the number of live words from which on an instruction is a high-pressure point for a value. This is one
+    /// more than the goal allows. If ptxas spills the value anyway, it may be less: seven eighths of the most live
+    /// words in the value's own live range.
     fn high_pressure_threshold(&self, reg: VReg) -> u32 {
         let most = || self.facts.live.segments(reg).iter().map(|of| self.pressure.most_in(&instructions(of))).max();
         let wanted = self.goal.max_live_words + 1;
@@ -257,7 +261,7 @@ impl<'c> Selector<'c> {
                 if costs > MAX_COST_RATIO * ptxas_cost {
                     return None;
                 }
-                // The values that save most for each word of a slot get room first.
+                // The values that save most for each word of a slot are chosen first.
                 let spared = ptxas_cost - costs;
                 if spared < 0.0 { 1.0 - spared } else { 1.0 / (1.0 + spared) }
             }
@@ -266,8 +270,8 @@ impl<'c> Selector<'c> {
     }
 }
 
-/// Returns the highest frequency of a store or load, for high-pressure points of this average frequency. Code that is
-/// more frequent than the function is in a loop.
+/// Returns the highest allowed frequency of a store or load that frees high-pressure points of the average frequency
+/// `freed`. Code that is more frequent than the function is in a loop.
 pub(in crate::spill) fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
     match in_loops {
         KeepInLoops::Auto | KeepInLoops::Off => 1.0,
@@ -286,8 +290,8 @@ mod tests {
     use crate::target::Classification;
     use crate::target::machine::Launch;
 
-    /// A value in local memory keeps its slot when slots in shared memory are packed anew, though the numbers of slots
-    /// change.
+    /// A value in local memory keeps its slot when slots in shared memory are packed anew, though the slots get other
+    /// numbers.
     #[test]
     fn slots_in_local_memory_stay() {
         let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = LD_i64 1 :: read\n  %2 = LD_i32 2 :: read\n\

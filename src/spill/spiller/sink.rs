@@ -1,12 +1,14 @@
-//! Sinks: places at which a value may be stored once for all of its definitions, further down, where the definitions
-//! have met and code is rarer.
+//! Sinks: places further down at which a value may be stored once for all of its definitions. At such a place, the
+//! definitions have met and code is executed less often.
 //!
 //! A value that a loop computes and only code after the loop reads is stored after the loop, not in each iteration. A
 //! value with several definitions that another loop does not access is stored before that loop. The register keeps the
-//! value up to the end of a block, the sink. In the blocks that the sink dominates, the value is in its slot.
+//! value up to the end of a block, which is called the sink. In the blocks that the sink dominates, the value is in its
+//! slot.
 //!
 //! Invariant: the blocks that a sink strictly dominates do not define the value, and where control flow leaves these
-//! blocks, the value is not live. So a reload there finds the value that the register held when the sink was last left.
+//! blocks, the value is not live. Therefore, a reload in these blocks finds the value that the register held when the
+//! sink was last left.
 
 use std::ops::Range;
 
@@ -21,14 +23,14 @@ const MOST_SINKS: usize = 64;
 /// Greatest frequency of a store, as a share of the frequency of the stores after the definitions.
 const RARER: f64 = 0.999;
 
-/// Returns the blocks in which a value is stored: the sink, or the blocks of its definitions.
+/// Returns the blocks in which a value is stored: the sink, or else the blocks of its definitions.
 pub(super) fn stored(value: &Candidate, sink: Option<Block>) -> impl Iterator<Item = Block> {
     let definitions = if sink.is_some() { &[][..] } else { &value.definitions[..] };
     sink.into_iter().chain(definitions.iter().map(|definition| definition.block))
 }
 
-/// Returns the blocks before loops and the exit blocks of loops, in the order of the dominator tree: places where code
-/// is rarer than in their surroundings.
+/// Returns the blocks before loops and the exit blocks of loops, in the order of the dominator tree. Code in these
+/// blocks is rarer than in their surroundings.
 pub(super) fn sinks(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
     let headers = cfg
         .rpo()
@@ -77,7 +79,7 @@ impl Sinks<'_> {
         places.filter_map(|block| Some(Sink { block, reads: self.reads_behind(value, block)? })).collect()
     }
 
-    /// Returns the reads of a value that a sink dominates; `None` if the block is no sink of the value.
+    /// Returns the reads of a value that a sink dominates; `None` if the block cannot be a sink of the value.
     fn reads_behind(&self, value: &Candidate, sink: Block) -> Option<Vec<Occurrence>> {
         let is_behind = |block: Block| self.dominators.strictly_dominates(sink, block);
         self.live.live_out_value(self.function, value.reg, sink)?;
@@ -95,7 +97,7 @@ impl Sinks<'_> {
         (!reads.is_empty()).then_some(reads)
     }
 
-    /// Returns the parts of stretches of instructions that a sink strictly dominates.
+    /// Returns the parts of `stretches` in the blocks that a sink strictly dominates.
     pub(super) fn behind(&self, sink: Block, stretches: Vec<Range<u32>>) -> Vec<Range<u32>> {
         let mut parts = Vec::new();
         for stretch in stretches {
@@ -120,8 +122,8 @@ mod tests {
     use crate::function::Edit;
     use crate::spill::tests::{function, spill_as};
 
-    /// Returns the blocks at whose ends `%0` is stored once, and its number of reloads, if loops may contain no stores
-    /// and loads.
+    /// Returns the blocks at whose ends `%0` is stored once, each with the number of reloads, if loops must not contain
+    /// stores and loads.
     fn sunk(blocks: &str, sinks: bool) -> Vec<(u32, usize)> {
         let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", blocks);
         let candidates = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
@@ -135,7 +137,7 @@ mod tests {
     }
 
     /// Returns a function with two loops. The first computes `%0`, and the second has four live words. `first` and
-    /// `second` are the accesses of the loops to the value, and `%0` is read after both.
+    /// `second` are the loops' accesses to `%0`. After both loops, `%0` is read.
     fn two_loops(first: &str, second: &str) -> String {
         let turn = |at: u32| format!("  %4 = SETP_i32rr %1, %1\n  CBranch %4, bb{at} :: terminator\n");
         format!(
@@ -150,8 +152,8 @@ mod tests {
         )
     }
 
-    /// A value of a loop is stored once, before the next loop, not in each iteration. It is not stored at all if a
-    /// later loop writes it, too, or if control flow returns to the first loop with the value in its register.
+    /// A value of a loop is stored once, before the next loop, not in each iteration. It is not stored if a later loop
+    /// also writes it, or if control flow returns to the first loop with the value in its register.
     #[test]
     fn a_store_sinks_out_of_its_loop() {
         let sum = "  %0 = ADD32ri %0 tied 0, 1\n";

@@ -8,18 +8,18 @@ use crate::function::{Function, LaunchBounds, SharedArray};
 use crate::target::Classification;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
 
-/// Launch of a kernel, as far as its code does not define it.
+/// The parameters of a kernel's launch that its code does not define.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
     /// The GPU.
     pub architecture: &'a Architecture,
-    /// Threads of a block, if the kernel does not bound them; `None` if unknown.
+    /// Threads of a block, if the kernel has no bound of them; `None` if unknown.
     pub threads: Option<u32>,
     /// Bytes of dynamic shared memory; `None` if unknown.
     pub dynamic_shared: Option<u32>,
     /// Most bytes that the slots of a block may take.
     pub most_bytes: u32,
-    /// The functions of the module, if all of it is available.
+    /// The functions of the module, if all of them are available.
     pub callees: Option<&'a CalleeTable>,
 }
 
@@ -45,7 +45,7 @@ pub enum Refusal {
     AnyBlockSize,
     /// It has dynamic shared memory of unknown size.
     DynamicShared,
-    /// It calls functions with unknown or unsuitable shared memory; this call is the worst.
+    /// It calls functions with unknown or unsuitable shared memory. This call is the worst.
     Calls(Call),
     /// Its code could access slots.
     Forbidden(Forbidden),
@@ -70,13 +70,13 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Returns the bounds of a kernel. Blocks without a bound have at most `threads` threads, if that is given.
+/// Returns the bounds of a kernel. If its block size has no bound, it is `threads`.
 pub fn bounds(own: &LaunchBounds, threads: Option<u32>) -> LaunchBounds {
     LaunchBounds { max_threads: if own.threads().is_none() { threads } else { own.max_threads }, ..*own }
 }
 
-/// Returns the shared memory that a kernel has for slots: at most 48 KB of static shared memory in all, and no fewer
-/// blocks on an SM.
+/// Returns the shared memory that a kernel has for slots: the static shared memory is at most 48 KB in all, and the
+/// number of blocks on an SM does not decrease.
 pub(in crate::spill) fn slot_memory(
     (function, classification): (&Function, &Classification),
     launch: &Launch<'_>,
@@ -93,10 +93,10 @@ pub(in crate::spill) fn slot_memory(
         None => 0,
     };
     let alignment = if has_dynamic || dynamic > 0 { SharedArray::ALIGNMENT_OF_DYNAMIC } else { SharedArray::ALIGNMENT };
-    // ptxas places the memory of all callees beside the kernel's own.
+    // ptxas places the memory of all callees next to the kernel's own memory.
     let own = function.static_shared_bytes().next_multiple_of(SharedArray::ALIGNMENT.into());
     let own = u32::try_from(own.saturating_add(of_callees)).unwrap_or(u32::MAX);
-    // A launch within 48 KB need not request more, so it must stay within 48 KB.
+    // A launch with at most 48 KB of shared memory need not request more. It must therefore stay within 48 KB.
     let in_all =
         if own.saturating_add(dynamic) <= MOST_STATIC { MOST_STATIC } else { launch.architecture.shared_opt_in() };
     let most = (MOST_STATIC.saturating_sub(own))

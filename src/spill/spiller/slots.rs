@@ -21,7 +21,7 @@ pub struct Bytes {
 /// Most bytes of local memory that a frame with slots may have. NVIDIA's compiler is understood to have the same limit.
 pub const FRAME_LIMIT: u64 = 64 * 1024;
 
-/// A slot of the values chosen so far.
+/// A slot of the values that are already chosen.
 struct AllocatedSlot {
     space: SpillSpace,
     /// Bytes for each thread.
@@ -30,10 +30,11 @@ struct AllocatedSlot {
     occupied: IntervalTree<VReg>,
 }
 
-/// The slots of the values chosen so far. A slot holds a value over the live range that the value had before spilling.
+/// The slots of the values that are already chosen. A slot holds a value over the live range that the value had before
+/// spilling.
 pub(in crate::spill) struct Slots<'a> {
     function: &'a Function,
-    /// The shared memory for slots, if any is allowed.
+    /// The shared memory for slots, if slots in shared memory are allowed.
     memory: Option<&'a SlotMemory>,
     /// Most bytes of a thread's slots in local memory.
     max_local_bytes: u32,
@@ -53,7 +54,7 @@ impl<'a> Slots<'a> {
         Self { function, memory, max_local_bytes, slots, shared_bytes: 0, local_bytes: 0, is_full, values }
     }
 
-    /// Returns the slot that a value would get in a memory: the first of its size in which no value is live together
+    /// Returns the slot that a value would get in a memory: the first slot of its size that has no value live together
     /// with it, or a new slot; `None` if there is no room. O(slots · segments · log values in a slot).
     pub(in crate::spill) fn find(&self, reg: VReg, space: SpillSpace, live: &LiveRanges) -> Option<usize> {
         let size = self.size(reg);
@@ -71,7 +72,7 @@ impl<'a> Slots<'a> {
         slot
     }
 
-    /// Puts a value into the slot of a memory that [`find`](Self::find) has returned for it.
+    /// Puts a value into the slot that [`find`](Self::find) has returned for it.
     pub(in crate::spill) fn put(&mut self, reg: VReg, space: SpillSpace, slot: usize, live: &LiveRanges) {
         if slot == self.slots.len() {
             let size = self.size(reg);
@@ -101,13 +102,13 @@ impl<'a> Slots<'a> {
         self.local_bytes > 0 && self.local_bytes + own_frame(self.function) > FRAME_LIMIT
     }
 
-    /// Packs the values of each memory into slots anew, unless that takes more memory: each value goes to the slot that
-    /// was occupied until the latest point, so that the other slots are free for longer. Returns whether the slots
-    /// change. The numbers of slots change, too: [`of`](Self::of) returns the new ones.
+    /// Packs the values of each memory into slots anew, unless that takes more memory. Each value goes to the slot that
+    /// was occupied until the latest point, so that the other slots are free for longer. Returns whether the values
+    /// were packed anew. The slots then have new numbers, which [`of`](Self::of) returns.
     pub(in crate::spill) fn pack(&mut self, live: &LiveRanges) -> bool {
         let mut packed = Slots::new(self.function, self.memory, self.max_local_bytes);
         for (number, &AllocatedSlot { space, size, .. }) in self.slots.iter().enumerate() {
-            // All slots of a size are packed together, at the first of them.
+            // All values of slots of this size are packed together, when the first of these slots is visited.
             let of_size = |slot: &AllocatedSlot| slot.space == space && slot.size == size;
             if self.slots[..number].iter().any(of_size) {
                 continue;
@@ -131,8 +132,8 @@ impl<'a> Slots<'a> {
         self.function.class(reg).spilled_bytes().unwrap_or(0)
     }
 
-    /// Creates the slots of used holders, the largest rows first, so that each is aligned. The slots of a row are
-    /// adjacent. Returns the slot of each holder.
+    /// Creates the slots that are used, in rows. The largest rows come first, so that each row is aligned. The slots of
+    /// a row are adjacent. Returns the slot of each holder.
     pub(in crate::spill) fn create(
         &self,
         is_used: &[bool],
@@ -164,7 +165,7 @@ impl<'a> Slots<'a> {
                     edits.create_slot_of_row(size, SharedPlace { offset: start + behind, row: all })
                 } else {
                     bytes.local += size;
-                    // Wide accesses to all slots of a row, or to half of four slots, are aligned.
+                    // Wide accesses to all slots of a row, or to an aligned half of it, must be aligned.
                     let align = [all, all / 2].into_iter().find(|&align| behind % align == 0).unwrap_or(size);
                     edits.create_slot(size.into(), align.into())
                 };

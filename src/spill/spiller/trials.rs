@@ -1,8 +1,8 @@
-//! Trials: if a selection does not reach the goal of live words, the next selection has more means.
+//! Trials: if a selection does not reach the goal of live words, the next selection may use more means.
 //!
-//! ptxas is understood to work in the same way: each attempt relaxes restrictions of the one before, and the best
-//! result is used. A trial here never uses means that an option forbids. Trials differ in the options that are left
-//! open (`auto`), and in means that no option controls.
+//! ptxas is understood to work in the same way: each attempt relaxes restrictions of the previous attempt, and the best
+//! result is used. A trial here never uses means that an option forbids. Trials differ in the options that are set to
+//! `auto`, and in means that no option controls.
 
 use super::facts::Facts;
 use super::goal::{Permissions, SpillGoal};
@@ -37,8 +37,8 @@ impl Score {
     }
 }
 
-/// Returns the best of at most `goal.max_trials` selections, its slots, and all trials. The first trial that reaches
-/// the goal is the last. On a tie, the first selection is the best.
+/// Returns the best of at most `goal.max_trials` selections, its slots, and all trials. No trial follows the first one
+/// that reaches the goal. On a tie, the first selection is the best.
 pub(in crate::spill) fn best<'f>(
     facts: &'f Facts<'_>,
     goal: &SpillGoal,
@@ -75,7 +75,8 @@ pub(in crate::spill) fn best<'f>(
 mod tests {
     use super::*;
 
-    /// Fewer words win, then lower cost, then fewer values; equal scores are not better.
+    /// A selection with fewer words is better; then, one with lower cost; then, one with fewer values. Equal scores are
+    /// not better.
     #[test]
     fn order() {
         let score = |words, cost, values| Score { words, cost, values };
