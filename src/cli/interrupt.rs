@@ -21,7 +21,7 @@ static TOLERATED: AtomicU32 = AtomicU32::new(0);
 /// The line printed at the first interruption.
 static ANSWER: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// The line printed if an interruption ends the program at once.
+/// The line that is printed if the program ends before its work has ended in order.
 static LAST_WORDS: Mutex<Option<&'static str>> = Mutex::new(None);
 
 /// How long the work may take to end in order. LLVM does not check for interruptions, and a read of standard input does
@@ -93,7 +93,7 @@ pub(crate) fn answer_first(line: &'static str) {
     *ANSWER.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
 }
 
-/// Ignores one interruption, past or future, because the work is about to end. A second one is effective.
+/// Ignores one interruption, past or future, because the work is about to end. A second interruption is effective.
 pub(crate) fn tolerate_first() {
     TOLERATED.store(1, Ordering::Relaxed);
 }

@@ -10,7 +10,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::input;
 
-/// Returns the output path: the given one, else the input's name with another extension.
+/// Returns the output path: the given path, or else the input's path with another extension.
 pub(crate) fn beside(output: Option<&Path>, input: &Path, extension: &str) -> PathBuf {
     match output {
         Some(output) => output.to_owned(),

@@ -73,7 +73,7 @@ impl Release {
         }
     }
 
-    /// Returns pip's requirement.
+    /// Returns the requirement for pip.
     fn requirement(self) -> String {
         let any = if self.build.is_none() { ".*" } else { "" };
         format!("{}=={self}{any}", self.package())

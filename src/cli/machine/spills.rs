@@ -1,4 +1,4 @@
-//! Finds the values that ptxas spills, which machine code stores to the stack. A value is identified by the source line
+//! Finds the values that ptxas spills. Machine code stores them to the stack. A value is identified by the source line
 //! of the instruction that computes it.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ pub(crate) mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Most kernels of which a page shows all expanded. A page with more kernels shows only one expanded; a click expands
+/// If a page has at most this many kernels, all are expanded. Otherwise, only one is expanded, and a click expands
 /// another.
 pub(crate) const ALL_SHOWN: usize = 3;
 

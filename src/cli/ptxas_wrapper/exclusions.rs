@@ -1,5 +1,5 @@
 //! `NVPTX_RA_UNCHANGED`: kernels that stay stock, and choices that are excluded for other kernels. Search results stay
-//! in the cache; they are not delivered.
+//! in the cache. The excluded parts of a result are not delivered.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -18,7 +18,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 /// The variable that sets the real ptxas.
 pub(crate) const NAMED: &str = "NVPTX_RA_PTXAS";
 
-/// The variable that lists the programs on the way to this call, for child processes.
+/// The variable that tells child processes which programs have started each other up to this process.
 const CALLERS: &str = "NVPTX_RA_CALLERS";
 
 /// NVIDIA's ptxas.

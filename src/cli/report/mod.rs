@@ -90,8 +90,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     compare_ptxas: bool,
     /// Measure instead: run ptxas and nvdisasm, and report the registers that are live at every machine instruction, by
-    /// source line, with the forecast beside them. Machine code is always measured: a cubin, or a fat binary, object
-    /// file or program that contains one. If one input is machine code, all inputs are measured
+    /// source line, with the forecast beside them. All inputs are measured, even without --sass, if one is a cubin, or
+    /// a fat binary, object file or program with a cubin
     #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
     sass: bool,
     /// With --sass: also run a drawn launch of each kernel's machine code on the CPU, and report the executed
@@ -307,8 +307,8 @@ impl Report {
     }
 }
 
-/// Removes the kernels that are not wanted, and sets the launches of the other kernels. If an option applies to one
-/// kernel, some input must have this kernel.
+/// Removes the kernels that are not wanted, and sets the launches of the others. Some input must have each kernel that
+/// an option names.
 fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), Error> {
     let inputs = reports.iter().map(|report| report.input.as_str()).collect::<Vec<_>>().join(", ");
     let names = |reports: &[Report]| -> Vec<String> {
