@@ -1,19 +1,19 @@
 //! Finds the error message in a child process's output.
 
-/// Collects the error message of a failing child process, among warnings, headings of functions and, if LLVM aborts,
-/// the stack.
+/// Collects the error message of a failing child process. The output may also contain warnings, headings of functions
+/// and, if LLVM aborts, the stack.
 #[derive(Default)]
 pub(crate) struct ChildError {
     /// The first line that is marked as an error.
     error: Option<String>,
-    /// The first line of all.
+    /// The first line of the output that is no heading and no part of the stack.
     first: Option<String>,
-    /// Whether LLVM's stack has begun, which does not contain the reason.
+    /// Whether LLVM's stack has begun. The stack does not contain the reason.
     is_over: bool,
 }
 
 impl ChildError {
-    /// Reads a line that belongs to no function.
+    /// Reads a line that is not part of a function in text form.
     pub(crate) fn hear(&mut self, line: &str) {
         self.is_over |= line.starts_with("PLEASE submit a bug report") || line.starts_with("Stack dump:");
         if self.is_over || line.trim().is_empty() || line.starts_with("nvptx-ra: trace of '") {
@@ -48,8 +48,8 @@ mod tests {
         child_error.problem()
     }
 
-    /// The error is found at any position; without an error, the first line that is neither a heading nor part of a
-    /// stack.
+    /// The error is found at any position. Without an error, the result is the first line that is neither a heading nor
+    /// part of a stack.
     #[test]
     fn errors_come_first() {
         let says = |problem: &str| Some(problem.to_owned());

@@ -20,8 +20,8 @@ use crate::triton;
 /// Default optimisation level of every command that compiles LLVM IR: the usual level of performance-critical code.
 pub(crate) const DEFAULT_LEVEL: u8 = 3;
 
-// Code generation settings except the processor. A documentation comment would become the help of every command with
-// these settings.
+// Code generation settings except the processor. This is no documentation comment, because clap would print it in the
+// help of every command with these settings.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Settings {
     /// Features of the processor and the PTX version, e.g. +ptx88. Unless given, the version of Triton's own PTX if
@@ -29,7 +29,7 @@ pub(crate) struct Settings {
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
     /// Where floating-point operations may be fused. Unless given: fast if LLVM's optimisations run first, as in clang
-    /// for CUDA, or if Triton's metadata say so; on otherwise
+    /// for CUDA, or if Triton's metadata allow fusion; on otherwise
     #[arg(long, value_enum)]
     fp_contract: Option<FpContract>,
     /// The optimisation level of the code generator; the default is clang's -O3, while llc's is -O2
@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     level: u8,
 }
 
-// Arguments of a child process for a module from its parent. No documentation comment, as above.
+// Arguments of a child process for a module from its parent. This is no documentation comment, for the same reason.
 #[derive(clap::Args)]
 pub(crate) struct ModuleArguments {
     /// The module's name
@@ -53,7 +53,7 @@ pub(crate) struct ModuleArguments {
 /// Whether LLVM's optimisations run on a module before code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Optimise {
-    /// If nothing has optimised it
+    /// If nothing has optimised the module
     Auto,
     /// Always
     Yes,
@@ -121,7 +121,7 @@ impl Settings {
         &self.mattr
     }
 
-    /// Returns whether LLVM's optimisations run on a module before code generation. `name` is its file's, for messages.
+    /// Returns whether LLVM's optimisations run on a module before code generation. Messages call the module `name`.
     pub(crate) fn optimises(&self, module: &Module<'_>, wanted: Optimise, name: &str) -> bool {
         let is_unoptimised = match wanted {
             Optimise::Auto => self.level > 0 && codegen::is_unoptimised(module),
@@ -134,7 +134,7 @@ impl Settings {
         is_unoptimised
     }
 
-    /// Warns if an unoptimised module is compiled without LLVM's optimisations: a real build has other code.
+    /// Warns if an unoptimised module is compiled without LLVM's optimisations, because a real build has other code.
     pub(crate) fn warn_of_unoptimised(&self, module: &Module<'_>, name: &str) {
         if self.level > 0 && codegen::is_unoptimised(module) {
             say!(
@@ -165,7 +165,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Compiles a module to PTX. Optimised code is not for debugging.
+    /// Compiles a module to PTX. If the code is optimised, the PTX does not request debugging.
     pub(crate) fn emit(&self, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
         let ptx = self
             .machine(cpu, module)?
@@ -185,8 +185,8 @@ impl Settings {
         codegen::quietly(context, || self.emit(module, cpu)).map_err(refused)?
     }
 
-    /// Returns the functions of a module as they reach the coalescer. The options must stop code generation after it.
-    /// The module is consumed. `name` is its file's, for messages.
+    /// Returns the functions of a module as the coalescer gets them. LLVM's options must stop code generation after the
+    /// coalescer. The module is consumed. Messages call the module `name`.
     pub(crate) fn views(
         &self,
         module: &Module<'_>,
@@ -215,7 +215,7 @@ impl Settings {
         if module.get_data_layout().as_str().is_empty() {
             module.set_data_layout(&machine.get_target_data().get_data_layout());
         }
-        // llc comments its output by default.
+        // The PTX gets comments, as from llc by default.
         machine.set_asm_verbosity(true);
         codegen::set_fp_contract(
             &machine,
@@ -229,8 +229,8 @@ impl Settings {
     }
 }
 
-/// Ends the process with an error message at LLVM's fatal errors, for example for code without a matching instruction
-/// of the processor. `name` is the input's, for messages.
+/// If a fatal error occurs in LLVM, ends the process with an error message. An example is code without a matching
+/// instruction of the processor. Messages call the input `name`.
 pub(crate) fn end_after_fatal_errors(name: &str, cpu: &str) {
     codegen::end_after_fatal_errors(&does_not_compile(name, cpu), ptxas::Folder::remove_all);
 }
@@ -243,7 +243,7 @@ fn does_not_compile(name: &str, cpu: &str) -> String {
 /// Parses and verifies a module for a supported triple. A module without a triple is compiled for nvptx64-nvidia-cuda,
 /// as llc would with that triple.
 pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module<'c>, Error> {
-    // llc's name for the module, because the name may reach the output.
+    // The module gets the same name as in llc, because the name may reach the output.
     let name = if input::is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
     let invalid =
         |message: String| Error::new(ErrorKind::View, message, "use LLVM IR of this LLVM version or an older one");

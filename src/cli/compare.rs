@@ -15,14 +15,14 @@ use crate::ninja::quoted;
 use crate::run::counted;
 use crate::{input, run};
 
-/// Run the kernels of two files of PTX or machine code on the CPU and compare what they store; exit 1 if one differs
+/// Run the kernels of two files of PTX or machine code on the CPU, and compare what they store
 ///
-/// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for
-/// floats, 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. If a launch ends in one file and not in the other, this is
-/// a difference. A launch that cannot be compared, for example because of a race, is reported as not comparable, with
-/// the reason, and never as equal. The exit status is 2 if no kernel differs, and a kernel cannot be compared or a
-/// function of a file cannot be parsed. Counts of executed instructions, and of accesses of local memory, include the
-/// launches that end in both files.
+/// Both kernels run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger
+/// for floats, 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. If a launch ends in one file and not in the other,
+/// this is a difference. A launch that cannot be compared, for example because of a race, is reported as not
+/// comparable, with the reason, and never as equal. The exit status is 1 if a kernel differs. It is 2 if no kernel
+/// differs, and a kernel cannot be compared or a function of a file cannot be parsed. The counts of executed
+/// instructions and of accesses of local memory include only the launches that end in both files.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The first file, which determines how buffers are filled
@@ -35,8 +35,8 @@ pub(crate) struct Arguments {
     /// The number of launches of each kernel
     #[arg(long, default_value_t = 4)]
     launches: u32,
-    /// The most additional launches, each for statements that were not executed, or for branches and comparisons with
-    /// only one outcome
+    /// The most additional launches. Each aims at statements that were not executed, or at branches and comparisons
+    /// with only one outcome
     #[arg(long, value_name = "N", default_value_t = Launches::default().more)]
     more: u32,
     /// The seed of launches and of the order of threads
@@ -45,13 +45,13 @@ pub(crate) struct Arguments {
     /// The blocks of the grid; unless given, few, and drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     grid: Option<[u32; 3]>,
-    /// The threads of a block; unless given, the kernel's own number, or drawn
+    /// The threads of a block; unless given, the number that the kernel declares, or drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     block: Option<[u32; 3]>,
-    /// The most threads of a block of a kernel without its own number; unless given, drawn
+    /// The most threads of a block of a kernel that declares no number; unless given, drawn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "block")]
     threads: Option<u32>,
-    /// Bytes of shared memory that a launch adds
+    /// Bytes of dynamic shared memory of a launch
     #[arg(long, value_name = "BYTES", default_value_t = Launches::default().dynamic_shared)]
     dynamic_shared: u32,
     /// The most warp instructions that a launch may execute
@@ -64,8 +64,8 @@ pub(crate) struct Arguments {
     /// Floating-point numbers must agree on every bit
     #[arg(long)]
     exact: bool,
-    /// Also draw infinities, NaN, subnormal numbers and integers at their limits; for programs that must agree on every
-    /// bit, bits of NaN included
+    /// Also draw infinities, NaN, subnormal numbers and integers at their limits. This is for programs that must agree
+    /// on every bit, including the bits of NaN
     #[arg(long, requires = "exact")]
     extremes: bool,
     /// Print the result as JSON
@@ -142,7 +142,7 @@ pub(crate) fn command([first, second]: [&str; 2], kernel: &str, launches: &Launc
 }
 
 /// Adds the kernels that cannot be parsed as not comparable. Returns whether a function that cannot be parsed may
-/// affect the result: a kernel that is not wanted does not.
+/// affect the result. An unwanted kernel cannot affect it.
 fn add_unread(comparisons: &mut Vec<Comparison>, programs: [&Program; 2], asked: &[String]) -> bool {
     let mut has_unread = false;
     for (program, unread) in

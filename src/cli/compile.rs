@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// The processor, e.g. sm_90. Unless given, the one in Triton's metadata, or LLVM's default
+    /// The processor, e.g. sm_90. Unless given, the processor in Triton's metadata, or LLVM's default
     #[arg(long, default_value = "", hide_default_value = true)]
     cpu: String,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let of_triton = triton.as_ref().and_then(triton::Kernel::cpu).filter(|_| arguments.cpu.is_empty());
     let cpu = of_triton.unwrap_or_else(|| arguments.cpu.clone());
     processor::check(&cpu)?;
-    // The other name is Triton's own PTX.
+    // Triton's own PTX has the same name with the extension `ptx`.
     let extension = if triton.is_some() { "compiled.ptx" } else { "ptx" };
     let output = output::beside(arguments.output.as_deref(), &arguments.input, extension);
     if !input::is_stream(&output) {
@@ -81,8 +81,8 @@ fn launch_options(input: &Path, options: &[String]) -> Vec<String> {
     beside.iter().filter(|_| !is_said).map(|said| dynamic_shared::as_option(said.value.0)).collect()
 }
 
-/// Returns the `--set` options in LLVM's form. Each is checked first, because LLVM's messages are less clear. Spills
-/// are forecast from the PTX, after all passes.
+/// Returns the `--set` options in LLVM's form. The options are checked first, because LLVM's messages are less clear.
+/// The warning about spills is removed, because spills are forecast from the PTX, after all passes.
 fn llvm_options(options: &[String]) -> Result<Vec<String>, Error> {
     let mut arguments = Vec::new();
     for option in options {

@@ -1,6 +1,8 @@
-//! `--dynamic-shared`: the shared memory that launches add to kernels' static shared memory. The code does not contain
-//! the size. But the size affects occupancy, and so how many registers are free of cost. All shared memory of Triton's
-//! kernels is dynamic; Triton writes the size into a metadata file.
+//! `--dynamic-shared`: the shared memory that launches add to kernels' static shared memory.
+//!
+//! The code does not contain the size, but the size affects occupancy. It therefore affects how many registers a kernel
+//! can use without a loss of occupancy. All shared memory of Triton's kernels is dynamic, and Triton writes the size
+//! into a metadata file.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -36,7 +38,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// Returns all sizes for an input: Triton's metadata, followed by the options, which take precedence.
+/// Returns all sizes for an input: the size in Triton's metadata, followed by the options, which take precedence.
 pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicShared> {
     let beside = triton::beside(input).map(|kernel| DynamicShared::named(kernel.name, Bytes(kernel.shared)));
     beside.into_iter().chain(options.iter().cloned()).collect()
@@ -47,9 +49,9 @@ pub(crate) fn bytes_of(said: &[DynamicShared], kernel: &str) -> Option<u32> {
     last_of(said, kernel).map(|Bytes(bytes)| bytes)
 }
 
-/// Returns the passes' option for a number of bytes. A larger number than any processor allows is replaced by the
-/// maximum: both leave no space for slots, and the launch fails anyway. Triton's autotuner compiles such kernels, and
-/// drops them when their launch fails.
+/// Returns the passes' option for a number of bytes. A number beyond every processor's maximum is replaced by the
+/// maximum. Both leave no space for slots, and the launch fails anyway. Triton's autotuner compiles kernels with such
+/// numbers, and drops them when their launch fails.
 pub(crate) fn as_option(bytes: u32) -> String {
     format!("dynamic-shared={}", bytes.min(config::DynamicShared::MOST))
 }
@@ -73,7 +75,7 @@ mod tests {
         assert_eq!(bytes_of(&said(&["dot=64"]), "softmax"), None);
     }
 
-    /// Triton's metadata apply to their kernel unless an option overrides them; other files have no size.
+    /// Triton's metadata apply to their kernel unless an option overrides them. Other files have no size.
     #[test]
     fn metadata() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -88,7 +90,7 @@ mod tests {
         assert_eq!((of(r#"{"kernels": []}"#, &[]), of("", &[]), of("", &["8"])), (None, None, Some(8)));
     }
 
-    /// A size that no launch can have is no error: the option accepts it, and leaves no space for slots.
+    /// A size that no launch can have is no error: the option accepts the size, and no space is left for slots.
     #[test]
     fn more_than_there_is() {
         for bytes in [0, 4_096, 262_144] {
@@ -98,7 +100,7 @@ mod tests {
         assert!(config::assignments(&as_option(786_432), config::Origin::CommandLine).is_ok());
     }
 
-    /// A malformed number is an error that shows the format; an unknown kernel name is an error with this name.
+    /// A malformed number is an error that shows the format. An unknown kernel name is an error with this name.
     #[test]
     fn errors() {
         let error = "dot=48k".parse::<DynamicShared>().expect_err("is no number").to_string();

@@ -8,7 +8,7 @@ use nvptx_ra::function::Function;
 
 use crate::input;
 
-/// Calls `each` with the functions of a text, after validation, and `other` with all other lines.
+/// Validates the functions of a text and calls `each` with them. Calls `other` with all other lines.
 pub(crate) fn for_each(
     path: &Path,
     mut reader: impl BufRead,
@@ -34,7 +34,7 @@ pub(crate) fn for_each(
         }
         bytes.clear();
     }
-    // For a truncated function, the parser reports the position.
+    // If the last function is truncated, the parser reports where.
     if text.is_empty() { Ok(()) } else { each(read(&text)?) }
 }
 

@@ -9,7 +9,8 @@ pub(crate) fn annotation(level: &str, place: &Place, title: &str, text: &str) ->
     format!("::{level} file={file}{line},title={title}::{}\n", data(text))
 }
 
-/// Returns a path relative to the current folder, if it is below it: continuous integration uses such paths.
+/// Returns a path relative to the current folder if it is below this folder, because continuous integration uses such
+/// paths.
 pub(crate) fn relative(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = std::path::Path::new(path).strip_prefix(&here).ok();

@@ -53,8 +53,8 @@ impl Input {
         Ok(Self { path: path.to_owned(), kind, reader })
     }
 
-    /// Reads the whole content, without zeros at the end of PTX: NVRTC's output ends with one, and programs write it to
-    /// files. Prints the functions of PTX that cannot be parsed, so that no command omits one silently.
+    /// Reads the whole content. Zeros at the end of PTX are removed: NVRTC's output ends with a zero, which programs
+    /// write to files. Prints the functions of PTX that cannot be parsed, so that no command omits one silently.
     pub(crate) fn content(mut self) -> Result<Vec<u8>, Error> {
         let mut content = Vec::new();
         let read = self.reader.read_to_end(&mut content);
@@ -63,7 +63,7 @@ impl Input {
             content.pop();
         }
         if self.kind == InputKind::Ptx {
-            // If the PTX cannot be split into functions, the command reports the error.
+            // If the PTX cannot be split into functions, the command reports the error later.
             let unread = Module::read(&name(&self.path), &content).map(|module| module.unread());
             unread.unwrap_or_default().iter().for_each(|unread| say!("nvptx-ra: {unread}"));
         }

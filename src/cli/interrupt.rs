@@ -1,4 +1,4 @@
-//! Ctrl-C and other requests to end: they are counted, so that long work ends in order and leaves no files behind.
+//! Ctrl-C and other requests to end. They are counted, so that long work ends in order and leaves no files behind.
 
 use std::process::{Child, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,11 +21,11 @@ static TOLERATED: AtomicU32 = AtomicU32::new(0);
 /// The line printed at the first interruption.
 static ANSWER: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// The line printed if an interruption ends the program at once.
+/// The line that is printed if the program ends before its work has ended in order.
 static LAST_WORDS: Mutex<Option<&'static str>> = Mutex::new(None);
 
-/// How long the work may take to end in order. LLVM does not check for interruptions, nor does a read of standard
-/// input.
+/// How long the work may take to end in order. LLVM does not check for interruptions, and a read of standard input does
+/// not either.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The child process that this process waits for and ends.
@@ -34,8 +34,8 @@ static CHILD: Mutex<Option<Pid>> = Mutex::new(None);
 /// A shell's exit code for a program that Ctrl-C ended: 128 plus SIGINT's number.
 const EXIT_CODE: u8 = 130;
 
-/// Handles interruptions and requests to terminate: they end the child process of [`end_with_us`], and otherwise are
-/// only counted. Long work must check [`is_interrupted`] regularly.
+/// Installs a handler for interruptions and requests to terminate. The handler counts them, prints the lines that are
+/// set, and ends the child process of [`end_with_us`]. Long work must check [`is_interrupted`] regularly.
 pub(crate) fn watch() -> Result<(), Error> {
     let note = || {
         let before = INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
@@ -54,13 +54,13 @@ pub(crate) fn watch() -> Result<(), Error> {
         .map_err(|error| Error::pass(format!("interruptions cannot be handled: {error}"), "check the system's limits"))
 }
 
-/// Makes an interruption end the program, after this line, if the work has not ended in order within [`PATIENCE`]. An
-/// interruption that [`answer_first`] has answered does not.
+/// Makes an interruption end the program with this line, if the work has not ended in order within [`PATIENCE`]. An
+/// interruption that [`answer_first`] answers does not end the program.
 pub(crate) fn end_anyway(last_words: &'static str) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(last_words);
 }
 
-/// Ends the program after `patience`, unless the interruption has been tolerated.
+/// Ends the program after `patience`, unless the interruption has been tolerated meanwhile.
 fn end_behind(patience: Duration, last_words: &str) {
     std::thread::sleep(patience);
     if is_interrupted() {
@@ -93,7 +93,7 @@ pub(crate) fn answer_first(line: &'static str) {
     *ANSWER.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
 }
 
-/// Ignores one interruption, past or future, because the work is about to end. A second one is effective.
+/// Ignores one interruption, past or future, because the work is about to end. A second interruption is effective.
 pub(crate) fn tolerate_first() {
     TOLERATED.store(1, Ordering::Relaxed);
 }
@@ -107,7 +107,7 @@ fn child() -> MutexGuard<'static, Option<Pid>> {
     CHILD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes an interruption end a child process, too. Only one child at a time, until [`wait`] has returned.
+/// Makes an interruption also end a child process. There may be only one child at a time, until [`wait`] has returned.
 pub(crate) fn end_with_us(program: &Child) {
     let id = i32::try_from(program.id()).ok().map(Pid::from_raw);
     *child() = id;
@@ -120,7 +120,7 @@ pub(crate) fn end_with_us(program: &Child) {
 pub(crate) fn wait(program: &mut Child) -> std::io::Result<ExitStatus> {
     let id = *child();
     if let Some(id) = id {
-        // The process id stays the child's until its status is collected, so no other process is ended.
+        // The child keeps its process id until its status is collected, so no other process is ended.
         while waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) == Err(nix::Error::EINTR) {}
     }
     *child() = None;

@@ -6,8 +6,8 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen::demangle;
 use nvptx_ra::printable::printable;
 
-/// Returns a function's C++ or Rust name without parameters; `None` if it is not mangled. LLVM demangles a few more
-/// names: parameters of templates whose type depends on other parameters.
+/// Returns a function's C++ or Rust name without parameters; `None` if the name is not mangled. LLVM's demangler
+/// accepts a few more names: templates with parameters whose type depends on other parameters.
 #[cfg(not(feature = "llvm"))]
 fn demangle(name: &str) -> Option<String> {
     let of_cpp = || {
@@ -19,7 +19,7 @@ fn demangle(name: &str) -> Option<String> {
 }
 
 /// Returns the C++ name of a function's template, without the arguments of the template and of its scopes. `None` if
-/// the function is no instance.
+/// the function is no instance of a template.
 pub(crate) fn template(name: &str) -> Option<String> {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let name = cpp_demangle::Symbol::new(name).ok()?.demangle_with_options(&options).ok()?;
@@ -35,7 +35,7 @@ pub(crate) fn template(name: &str) -> Option<String> {
     (depth == 0 && template.len() < name.len()).then_some(template)
 }
 
-/// Most letters of a name in a table, and how many of them are the name's first.
+/// Most letters of a name in a table, and the number of letters that a shortened name keeps at its start.
 const ROOM: usize = 60;
 const FIRST: usize = 24;
 
@@ -45,8 +45,8 @@ pub(crate) fn readable(name: &str) -> String {
     printable(&demangle(name).unwrap_or_else(|| name.to_owned())).into_owned()
 }
 
-/// Returns the same for a table. The middle of a long name is omitted, because instances of a template differ at the
-/// end.
+/// Returns a kernel's source name for a table. The middle of a long name is omitted, because instances of a template
+/// differ at the end.
 pub(crate) fn short(name: &str) -> String {
     let letters: Vec<char> = readable(name).chars().collect();
     if letters.len() <= ROOM {
@@ -94,7 +94,7 @@ pub(crate) fn check_wanted<'a>(
 mod tests {
     use super::*;
 
-    /// Instances of a template have different names, and a displayed name works as an option's value.
+    /// Instances of a template have different names, and each displayed name is a valid value of the option.
     #[test]
     fn names_as_the_source_has_them() {
         const MANGLED: &str =
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(readable("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
     }
 
-    /// Instances differ in arguments, of their own or of their scopes; functions that are no instances have no
+    /// Instances differ in their own arguments or in those of their scopes. Functions that are no instances have no
     /// template.
     #[test]
     fn templates() {
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!([of("softmax"), of("dot_bwd"), of("sum")], [(true, true), (true, true), (false, true)]);
     }
 
-    /// Each part must match an existing kernel; an error contains the part that does not.
+    /// Each part must match an existing kernel. The error contains the part without a match.
     #[test]
     fn each_part_is_of_a_kernel() {
         let kernels = ["softmax", "dot_bwd"].into_iter();

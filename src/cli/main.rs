@@ -1,5 +1,5 @@
 //! The command-line tool: compiles in process with the passes active, runs passes on PTX, replays functions, explains
-//! options. Commands that need LLVM have the feature `llvm`.
+//! options. Commands that need LLVM exist only with the feature `llvm`.
 
 /// Writes a line to standard error. If the stream is closed (`2>&1 | head`), the work continues; `eprintln` would
 /// panic. Control characters are escaped, and the line is printed above a progress bar.
@@ -77,8 +77,8 @@ use clap::{Parser, Subcommand};
 use nvptx_ra::error::Error;
 use nvptx_ra::printable::printable;
 
-// Linked before the crates' libraries: the loader searches the libraries in order for each of LLVM's many symbols, and
-// stops at the first match.
+// LLVM is linked before the crates' libraries. The loader searches the libraries in order for each of LLVM's many
+// symbols, and stops at the first match.
 #[cfg(feature = "llvm")]
 #[expect(unsafe_code, reason = "nothing is declared: it only says what to link first")]
 #[link(name = "LLVM-22")]
@@ -133,7 +133,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Comes first, because the ptxas wrapper must cost a build as little as possible, and has ptxas's arguments.
+    // This call comes first, because the ptxas wrapper must cost a build as little as possible, and because its
+    // arguments are ptxas's arguments.
     if let Some(arguments) = ptxas_wrapper::arguments_for_ptxas(std::env::args_os()) {
         return end(ptxas_wrapper::run(arguments));
     }
@@ -191,11 +192,11 @@ fn exit_code(has_failed: bool, is_blind: bool) -> ExitCode {
     }
 }
 
-/// This project's version, and the loaded LLVM's version, if there is one.
+/// Version of this project, for a build without LLVM.
 #[cfg(not(feature = "llvm"))]
 static VERSION: LazyLock<String> = LazyLock::new(|| format!("{} (without LLVM)", nvptx_ra::VERSION));
 
-/// This project's version, and the loaded LLVM's version, if there is one.
+/// Version of this project and of the loaded LLVM.
 #[cfg(feature = "llvm")]
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let (major, minor, patch) = inkwell::support::get_llvm_version();

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 fn table(machine: &Architecture) -> Value {
     let registers = || 1..=MAX_REGISTERS;
-    // With blocks of one warp, warps are allocated independently.
+    // If a block has one warp, each warp gets its registers independently.
     let alone = |registers| {
         let limit = machine.occupancy(&Launch::new(registers).with_threads(WARP_SIZE)).block_limits.registers;
         limit.unwrap_or(machine.max_warps).min(machine.max_warps)
@@ -44,7 +44,7 @@ fn table(machine: &Architecture) -> Value {
 mod tests {
     use super::*;
 
-    /// The table has a row for each block size and a column for each number of registers, and the known values of an
+    /// The table has a row for each block size and a column for each number of registers. It has the known values of an
     /// H100.
     #[test]
     fn table_of_hopper() {

@@ -1,4 +1,4 @@
-//! `[KERNEL=]VALUE`: an option's value for all kernels, or for those whose names contain KERNEL.
+//! `[KERNEL=]VALUE`: an option's value for all kernels, or for the kernels whose names contain KERNEL.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::kernel_names;
 /// One use of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OfKernels<T> {
-    /// A part of the names of the kernels to which it applies; `None` for all kernels.
+    /// The value applies to kernels whose names contain this part; `None` for all kernels.
     kernel: Option<String>,
     pub(crate) value: T,
 }
@@ -46,8 +46,8 @@ pub(crate) fn last_of<T: Copy>(said: &[OfKernels<T>], kernel: &str) -> Option<T>
     said.iter().rfind(|one| one.is_of(kernel)).map(|one| one.value)
 }
 
-/// Returns an error if a value matches no kernel. `option` is the option's name and `input` the module's, both for the
-/// message.
+/// Returns an error if a value matches no kernel. The message contains `option`, the option's name, and `input`, the
+/// module's name.
 pub(crate) fn check<'a, T: Display>(
     option: &str,
     said: &[OfKernels<T>],

@@ -1,4 +1,4 @@
-//! `nvptx-ra optimum`: computes how many copies of functions in text form are necessary.
+//! `nvptx-ra optimum`: computes a lower bound of the copies that functions must keep.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them with -nvptx-ra-rename=off; - is
     /// standard input. Functions with PHIs are skipped
     input: PathBuf,
-    /// How many branches the exact search may take for each connected part of the problem
+    /// How many branches the exact search may take for each connected component of the problem
     #[arg(long, default_value_t = 1000)]
     steps: usize,
     /// An option of the coalescer to compare with; see `nvptx-ra explain --all`
@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut is_empty = true;
     let print = &mut |function: Function| {
         is_empty = false;
-        // A function that is also traced in SSA form does not yet have the copies of its PHIs.
+        // A trace may also contain a function in SSA form. This form does not have the copies of PHIs yet, so it is
+        // skipped.
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Ok(());
         }

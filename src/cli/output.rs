@@ -1,4 +1,4 @@
-//! Output files: checked before the work that fills them, and written completely or not at all.
+//! Output files. A path is checked before the work, and a file is written completely or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::input;
 
-/// Returns the output path: the given one, else the input's name with another extension.
+/// Returns the output path: the given path, or else the input's path with another extension.
 pub(crate) fn beside(output: Option<&Path>, input: &Path, extension: &str) -> PathBuf {
     match output {
         Some(output) => output.to_owned(),
@@ -19,8 +19,8 @@ pub(crate) fn beside(output: Option<&Path>, input: &Path, extension: &str) -> Pa
     }
 }
 
-/// Checks whether a file can be written, without changing it. Commands call this before they start, so that an hour's
-/// search does not end with a mistyped path.
+/// Checks whether a file can be written, without changing it. Commands call this function before they start, so that a
+/// mistyped path does not waste a search of an hour.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     let tried = place(path).and_then(|place| match place {
         Place::New(path) | Place::Replaced(path, _) => temporary(&path).map(drop),
@@ -29,8 +29,8 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
     tried.map_err(|error| Error::file(path, &error))
 }
 
-/// Writes a file. A concurrent reader, or a reader after an interruption, finds the old content or the new content: the
-/// content goes to a temporary file in the same folder, which is then renamed.
+/// Writes a file. The content goes to a temporary file in the same folder, which is then renamed. A concurrent reader,
+/// or a reader after an interruption, therefore finds either the old content or the new content.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     let write = || match place(path)? {
         Place::New(path) => replace(&path, content, None),
@@ -47,9 +47,9 @@ enum Place {
     New(PathBuf),
     /// A writable file, after all symbolic links, with its permissions.
     Replaced(PathBuf, fs::Permissions),
-    /// A device, e.g. `/dev/null`: it is written directly.
+    /// A device, e.g. `/dev/null`, which is written directly.
     Opened(File),
-    /// A pipe: opening it waits for its reader.
+    /// A pipe. Opening it blocks until it has a reader.
     Pipe,
 }
 
@@ -78,7 +78,7 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(path.file_name().ok_or(io::ErrorKind::IsADirectory)?);
     prefix.push(".");
-    // Reports the system's error for the folder.
+    // If the folder cannot be read, this call returns the system's error.
     fs::read_dir(folder)?;
     let mut builder = Builder::new();
     builder.prefix(&prefix).permissions(fs::Permissions::from_mode(0o666));

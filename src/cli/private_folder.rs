@@ -15,7 +15,7 @@ const OTHERS_WRITE: u32 = 0o022;
 /// # Errors
 /// The folder cannot be created, it is a symbolic link or a file, another user owns it, or other users can write to it.
 pub(super) fn open(path: &Path) -> Result<PathBuf, Error> {
-    // With a slash or a dot at the end, the system would follow a link.
+    // If the path ended with a slash or a dot, the system would follow a link.
     let path: PathBuf = path.components().collect();
     let found = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path),
@@ -33,7 +33,7 @@ fn make(path: &Path) -> io::Result<Metadata> {
         fs::create_dir_all(parent)?;
     }
     match DirBuilder::new().mode(0o700).create(path) {
-        // Another process created the folder first: it is checked like an existing folder.
+        // If another process has created the folder first, it is checked like an existing folder.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => fs::symlink_metadata(path),
     }
@@ -95,7 +95,7 @@ mod tests {
         assert!(refusal(&path("own")).ends_with("other users can write to it (mode 1777)"));
     }
 
-    /// Another user's folder is refused, to root too.
+    /// Another user's folder is refused, even for root.
     #[test]
     fn folders_of_others_are_refused() {
         let parent = tempfile::tempdir().expect("there is space");

@@ -1,10 +1,10 @@
-//! The processors for which code can be compiled. LLVM only warns about an unknown name, several times, and then
-//! compiles for another processor.
+//! The processors for which code can be compiled. For an unknown name, LLVM only prints a warning several times, and
+//! then compiles for another processor.
 
 use nvptx_ra::error::Error;
 use nvptx_ra::target::machine::Architecture;
 
-/// Older processors that LLVM supports, and that this project has no other data for.
+/// Older processors that LLVM supports. This project has no other data for them.
 const OLDER: [&str; 12] =
     ["sm_20", "sm_21", "sm_30", "sm_32", "sm_35", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"];
 

@@ -22,14 +22,14 @@ impl Bar {
         let end = Arc::new(Mutex::new(None));
         let read = Arc::clone(&end);
         let left = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
-            // A write error only omits the text.
+            // If writing fails, the text is omitted.
             let _ = write.write_str(&left(*lock(&read), Instant::now()));
         };
         let style = ProgressStyle::with_template("{bar:24} {left}{wide_msg}").ok()?;
         Self::shown(style.progress_chars("━━╌").with_key("left", left), end)
     }
 
-    /// Makes a line of text without a bar, after the seconds since a time; `None` if the terminal cannot show it.
+    /// Makes a line without a bar: the seconds since a time, then a text. `None` if the terminal cannot show the line.
     pub(crate) fn of_words(since: Instant) -> Option<Self> {
         let seconds = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
             let _ = write!(write, "{}", since.elapsed().as_secs());
@@ -68,7 +68,8 @@ impl Drop for Bar {
     }
 }
 
-/// Returns whether standard error is a terminal with a movable cursor that does not also show the log.
+/// Returns whether a bar can be shown: standard error is a terminal with a movable cursor, and does not also show the
+/// log.
 pub(crate) fn has_place() -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     !is_dumb && std::io::stderr().is_terminal() && log::max_level() == log::LevelFilter::Off

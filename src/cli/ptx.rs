@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// An option for all passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
-    /// The processor, as sm_90. Unless given, the one in the file
+    /// The processor, e.g. sm_90. Unless given, the processor that the file specifies
     #[arg(long, default_value = "", hide_default_value = true)]
     cpu: String,
     /// The output file; - is standard output
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns of kernels that ptxas is expected to spill, if the options ask for it.
+/// If the options request it, warns of kernels that ptxas is expected to spill.
 pub(crate) fn warn_of_spills(config: &Config, name: &str, text: &[u8], cpu: &str) -> Result<(), Error> {
     if config.warn.contains(Warn::SPILLS) {
         spill_warnings(name, text, cpu)?.iter().for_each(|warning| say!("warning: {warning}"));

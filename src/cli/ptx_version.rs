@@ -26,7 +26,7 @@ pub(crate) fn of_version(ptx: &[u8], (major, minor): PtxVersion) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// PTX with an unsupported version gets a supported version, and stays otherwise unchanged.
+    /// PTX with an unsupported version gets a supported version. Otherwise, the PTX does not change.
     #[test]
     fn versions() {
         let refusal =

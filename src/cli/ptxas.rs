@@ -13,8 +13,8 @@ use tempfile::TempDir;
 /// Figures by the kernels' names.
 pub(crate) type PtxasReports = BTreeMap<String, PtxasReport>;
 
-/// Returns the path of a CUDA toolkit's program: on PATH, else in CUDA_PATH; else the bare name, which cannot be
-/// started.
+/// Returns the path of a CUDA toolkit's program: on PATH, or else in CUDA_PATH. If neither has the program, returns the
+/// bare name, which cannot be started.
 pub(crate) fn tool(name: &str) -> PathBuf {
     let on_path =
         std::env::var_os("PATH").into_iter().flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
@@ -24,7 +24,7 @@ pub(crate) fn tool(name: &str) -> PathBuf {
 }
 
 /// Part of ptxas's messages about serialised matrix products and ignored `setmaxnreg`. Messages about injected waits do
-/// not contain it, and such waits cost far less.
+/// not contain this part, and such waits cost far less time.
 const LOSS: &str = "Potential Performance Loss";
 /// The weight of one such loss, in injected waits.
 const WEIGHT_OF_LOSS: u32 = 1_000;
@@ -42,7 +42,7 @@ pub(crate) fn parse_separately(report: &str) -> PtxasReports {
 
 fn read(report: &str, separately: bool) -> PtxasReports {
     let mut measured = PtxasReports::new();
-    // The kernel that ptxas compiles, and the function that the lines describe.
+    // The kernel that ptxas compiles, and the function to which the figures in the next lines belong.
     let mut kernel: Option<&str> = None;
     let mut at: Option<&str> = None;
     for line in report.lines() {
@@ -113,7 +113,7 @@ pub(crate) struct Advice<'a> {
 }
 
 impl Advice<'_> {
-    /// Returns whether ptxas says that it costs time.
+    /// Returns whether ptxas reports that the message's cause may cost time.
     pub(crate) fn is_loss(&self) -> bool {
         self.text.starts_with(LOSS)
     }
@@ -137,8 +137,8 @@ fn advised(line: &str) -> Option<(&str, u32)> {
     advice_in(line).map(|advice| (advice.function, if advice.is_loss() { WEIGHT_OF_LOSS } else { 1 }))
 }
 
-/// Returns why ptxas refuses a file: its first error, because warnings may precede it; else its first line. Triton's
-/// second ptxas calls itself `ptxas-blackwell`.
+/// Returns why ptxas refuses a file: its first error, because warnings may precede the error, or else its first line.
+/// Triton's second ptxas calls itself `ptxas-blackwell`.
 pub(crate) fn refusal(report: &str) -> &str {
     let is_error = |line: &&str| {
         let kind = line.split_once("ptxas").map_or(*line, |(_, rest)| rest.trim_start_matches("-blackwell"));
@@ -150,8 +150,9 @@ pub(crate) fn refusal(report: &str) -> &str {
     report.lines().find(is_error).or_else(|| lines.next()).unwrap_or("it failed without a message").trim()
 }
 
-/// Removes `debug` from the target of PTX: ptxas refuses to optimise such code. LLVM writes `debug` if a module has
-/// line numbers and does not request only these, for example in Triton's modules. Triton removes it, too.
+/// Removes `debug` from the target of PTX, because ptxas refuses to optimise code with `debug`. LLVM writes `debug` for
+/// a module with line numbers, for example from Triton, unless the module requests line numbers only. Triton removes
+/// `debug`, too.
 #[cfg(any(feature = "llvm", test))]
 pub(crate) fn drop_debug_target(ptx: &mut Vec<u8>) {
     const HEAD: &[u8] = b"\n.target ";
@@ -165,8 +166,8 @@ pub(crate) fn drop_debug_target(ptx: &mut Vec<u8>) {
     }
 }
 
-/// Refuses a processor that this ptxas does not support: every release adds and drops processors. A ptxas that does not
-/// list processors is not checked.
+/// Refuses a processor that this ptxas does not support, because every release adds and drops processors. If ptxas does
+/// not list processors, the processor is not checked.
 pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
     let help = Command::new(ptxas).arg("--help").stdin(Stdio::null()).output();
     let help = help.map(|help| String::from_utf8_lossy(&help.stdout).into_owned()).unwrap_or_default();
@@ -183,7 +184,7 @@ pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
 fn processors(help: &str) -> Vec<&str> {
     let is_processor =
         |word: &&str| word.strip_prefix("sm_").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    // Names of values are in quotes, and other words are not.
+    // Only names of values are in quotes.
     let mut known: Vec<&str> = help.split('\'').skip(1).step_by(2).filter(is_processor).collect();
     let number =
         |name: &&str| name[3..].trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().unwrap_or(u32::MAX);
@@ -219,7 +220,7 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// Removes all folders, for a program that ends during its work.
+    /// Removes all folders. A program that ends during its work calls this function.
     pub(crate) fn remove_all() {
         for folder in std::mem::take(&mut *folders()) {
             // A folder that cannot be removed stays.
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(measured.get("b"), Some(&PtxasReport { registers: 9, ..PtxasReport::default() }));
     }
 
-    /// If functions count separately, a function's spills are not its kernel's, in any order of ptxas's lines.
+    /// If functions count separately, a function's spills do not count for its kernel, in any order of ptxas's lines.
     #[test]
     fn report_of_functions() {
         let of = |name: &str, bytes: u32| {

@@ -14,11 +14,11 @@ use crate::ptxas::{refusal, tool};
 /// Signals of a program's own faults: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
 const FAULTS: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// A shell adds this to the signal that ended a program, for its exit code.
+/// If a signal ended a program, the shell's exit code is this number plus the signal's number.
 const OF_SHELL: i32 = 128;
 
-/// Describes the signal that ended a program: `ptxas crashed (signal 11)`. `None` if it exited. A script that starts
-/// the program passes the signal on as an exit code.
+/// Describes the signal that ended a program: `ptxas crashed (signal 11)`. `None` if the program exited. If a script
+/// started the program, the script's exit code contains the signal.
 pub(crate) fn crash(program: &str, status: ExitStatus) -> Option<String> {
     let of_shell = status.code().and_then(|code| code.checked_sub(OF_SHELL)).filter(|signal| FAULTS.contains(signal));
     let signal = status.signal().or(of_shell)?;
@@ -29,9 +29,9 @@ pub(crate) fn crash(program: &str, status: ExitStatus) -> Option<String> {
 /// Reason why ptxas fails on PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A signal ended it; with the description.
+    /// A signal ended ptxas, with this description.
     Crashed(String),
-    /// It refuses the PTX; with the reason.
+    /// ptxas refuses the PTX, with this reason.
     Refused(String),
 }
 
@@ -48,7 +48,7 @@ impl Failure {
         Some(crash("ptxas", status).map_or_else(|| Self::Refused(refused()), Self::Crashed))
     }
 
-    /// Formats the failure as a sentence without its full stop; `what` was assembled.
+    /// Formats the failure as a sentence without its full stop. `what` is the PTX that was assembled.
     pub(crate) fn about(&self, what: &str) -> String {
         match self {
             Self::Crashed(crash) => crash.clone(),
@@ -94,7 +94,8 @@ impl Run {
         Ok(Self { status: output.status, words })
     }
 
-    /// Assembles a file as `nvcc` does, with figures in its output; `is_part` if the output is linked later.
+    /// Assembles a file as `nvcc` does. The output has ptxas's figures. `is_part` is true if the output is linked
+    /// later.
     pub(crate) fn assemble(ptx: &Path, cpu: &str, output: &Path, is_part: bool, has_lines: bool) -> io::Result<Self> {
         let mut command = Command::new(tool("ptxas"));
         let head = ["-v", "-O3", "-arch", cpu, "-o"].map(OsStr::new);

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::output;
 
-/// Writes launch.json, before.bin and after.bin. Both binary files contain the buffers one after the other.
+/// Writes launch.json, before.bin and after.bin. Both binary files contain the contents of the buffers, one after the
+/// other.
 pub(crate) fn write(kernel: &str, record: &Record, folder: &Path) -> Result<(), Error> {
     let all = |of: fn(&Buffer) -> &Vec<u8>| record.buffers.iter().flat_map(of).copied().collect::<Vec<u8>>();
     let files = [

@@ -1,7 +1,7 @@
-//! Releases of ptxas, by their numbers: in a folder of the user's, from NVIDIA's wheels on PyPI.
+//! Releases of ptxas, by their numbers. They are in a folder of the user, and come from NVIDIA's wheels on PyPI.
 //!
 //! pip downloads a wheel, because it knows the user's index, proxy and certificates. Python also reads archives, so
-//! nothing else is needed to extract ptxas from the wheel.
+//! ptxas can be extracted without another program.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -22,7 +22,7 @@ const FOLDER: &str = "NVPTX_RA_RELEASES";
 /// Path of ptxas in a release's folder.
 const PROGRAM: &str = "ptxas";
 
-/// Extracts ptxas from a wheel. Its folder in the wheel has changed with CUDA 13.
+/// Extracts ptxas from a wheel. The path of ptxas in wheels has changed with CUDA 13.
 const UNPACK: &str = r#"
 import shutil, sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])
@@ -65,7 +65,7 @@ impl fmt::Display for Release {
 }
 
 impl Release {
-    /// Returns the package that contains it.
+    /// Returns the package that contains the release.
     fn package(self) -> String {
         match self.toolkit[0] {
             12 => "nvidia-cuda-nvcc-cu12".into(),
@@ -73,7 +73,7 @@ impl Release {
         }
     }
 
-    /// Returns pip's requirement.
+    /// Returns the requirement for pip.
     fn requirement(self) -> String {
         let any = if self.build.is_none() { ".*" } else { "" };
         format!("{}=={self}{any}", self.package())
@@ -98,7 +98,7 @@ impl Release {
 /// Returns the ptxas of a release: `12.8` is the newest build of 12.8 in the folder of releases, or else on PyPI.
 ///
 /// # Errors
-/// It is not in the folder and may not be downloaded, or the download fails.
+/// The release is not in the folder and may not be downloaded, or the download fails.
 pub(crate) fn ptxas(version: &str, may_download: bool) -> Result<PathBuf, Error> {
     let release = version.parse().map_err(|problem: String| {
         Error::new(ErrorKind::Option, format!("--release {version}: {problem}"), "or name the program with --ptxas")
@@ -140,7 +140,7 @@ impl Releases {
         if let Some(number) = newest(&folder, |name| release.build_of(name).filter(|_| is_unpacked(&folder, name))) {
             return Ok(folder.join(number).join(PROGRAM));
         }
-        // A wheel that the user has put there.
+        // The user may have put a wheel into the folder.
         let build = |name: &str| release.build_of(release.number_of_wheel(name)?);
         if let Some(wheel) = newest(&folder, build) {
             return self.unpack(release, &folder, &folder.join(wheel));
@@ -163,7 +163,7 @@ impl Releases {
         }
     }
 
-    /// Runs pip to download the wheel into a folder.
+    /// Makes pip download the wheel into a folder.
     fn download(&self, release: Release, folder: &Path, into: &Path) -> Result<(), Error> {
         let quiet = ["-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-input", "--retries", "2"];
         let what = ["--no-deps", "--only-binary=:all:", "-d"];
@@ -177,7 +177,7 @@ impl Releases {
         Err(by_hand(release, folder, &format!("pip: {}", reason(&words))))
     }
 
-    /// Extracts ptxas from a wheel and puts it in place atomically: another process may do the same.
+    /// Extracts ptxas from a wheel and puts it in place atomically, because another process may do the same.
     fn unpack(&self, release: Release, folder: &Path, wheel: &Path) -> Result<PathBuf, Error> {
         let name = wheel.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
         let number = release.number_of_wheel(&name).unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::input;
 pub(crate) struct Arguments {
     /// A function in text form (.mfv), or a bundle's folder; - is a function on standard input
     input: PathBuf,
-    /// The pass. Unless given, the bundle's, else nvptx-copy-coalescer
+    /// The pass. Unless given, the bundle's pass, or else nvptx-copy-coalescer
     #[arg(long)]
     pass: Option<String>,
     /// An option of the passes, overriding the bundle's; see `nvptx-ra explain --all`
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Do not prove that the changed function computes the same
     #[arg(long)]
     no_check: bool,
-    /// Run the pass this many times and print how long that takes
+    /// Run the pass this many times, and print the time that this takes
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..))]
     time: Option<u32>,
 }
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
 }
 
-/// Returns the pass's context: the bundle's, with the given options.
+/// Returns the pass's context: the bundle's context, with the given options.
 fn context(report: &Report, options: &[String], function: &Function) -> Result<RunContext, Error> {
     let given = options.join(";");
     let recorded = report.options.layers();

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    // A line that is no event is an error with its number.
+    // If a line is no event, the error contains the line's number.
     let taken = [InputKind::Json, InputKind::Text];
     let input = Input::open(&arguments.file, "stats", &taken)?;
     let totals = Totals::read(input::name(&arguments.file).as_ref(), input.reader)?;

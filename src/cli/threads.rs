@@ -1,5 +1,5 @@
-//! `--threads`: the threads of a block, for kernels that do not declare it. The number affects occupancy, and the size
-//! of a slot in shared memory.
+//! `--threads`: the threads of a block, for kernels that do not declare this number. The number affects occupancy, and
+//! the size of a slot in shared memory.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -38,7 +38,7 @@ impl FromStr for Count {
 mod tests {
     use super::*;
 
-    /// Blocks have 1 to 1,024 threads; any other value is an error that shows the format.
+    /// Blocks have 1 to 1,024 threads. Any other value is an error that shows the format.
     #[test]
     fn numbers_of_threads() {
         for (text, count) in [("1", 1), ("1024", 1024)] {

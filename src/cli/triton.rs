@@ -1,6 +1,6 @@
-//! Triton's metadata files: `NAME.json` and `NAME.ptx` beside a kernel's LLVM IR, `NAME.llir`. The LLVM IR itself
-//! contains neither the processor, nor whether products and sums may be fused, nor how much shared memory launches add,
-//! nor ptxas's options.
+//! Triton's metadata files: `NAME.json` and `NAME.ptx` beside a kernel's LLVM IR, `NAME.llir`. The LLVM IR itself does
+//! not contain the processor, the permission to fuse products and sums, the shared memory that launches add, or ptxas's
+//! options.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) struct Kernel {
     ptx_options: Option<String>,
     #[serde(default, deserialize_with = "text_if_it_is_one")]
     triton_version: Option<String>,
-    /// A list in older versions.
+    /// Older versions of Triton write a list.
     #[cfg(feature = "llvm")]
     #[serde(default)]
     target: serde_json::Value,
@@ -48,7 +48,7 @@ fn text_if_it_is_one<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Optio
     serde_json::Value::deserialize(field).map(|value| value.as_str().map(str::to_owned))
 }
 
-/// Reads the metadata of an input; `None` if there are none of Triton's.
+/// Reads the metadata of an input; `None` if Triton has written no metadata for the input.
 pub(crate) fn beside(input: &Path) -> Option<Kernel> {
     let path = input.with_extension("json");
     let kernel: Kernel = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
@@ -84,14 +84,16 @@ impl Kernel {
     /// The newest PTX version that LLVM 22 writes.
     const NEWEST: PtxVersion = PtxVersion(90);
 
-    /// Returns LLVM's name of the processor: with architecture-specific instructions, as Triton compiles from sm_90 on.
+    /// Returns LLVM's name of the processor. From sm_90 on, the name includes architecture-specific instructions, as in
+    /// Triton.
     pub(crate) fn cpu(&self) -> Option<String> {
         let architecture = self.target.get("arch").filter(|_| self.target["backend"] == "cuda")?.as_u64()?;
         let own = if architecture >= 90 { "a" } else { "" };
         Some(format!("sm_{architecture}{own}"))
     }
 
-    /// Returns the target's features that request the PTX version of Triton's own PTX, which is read from that file.
+    /// Returns the target features that request the PTX version of Triton's own PTX. The version is read from that
+    /// file.
     pub(crate) fn features(&self) -> Option<String> {
         let content = std::fs::read(&self.ptx).ok()?;
         let version = Module::read(&self.ptx.to_string_lossy(), &content).ok()?.version()?;
@@ -116,7 +118,7 @@ mod tests {
         beside(&folder_with(json, None).path().join("dot.llir"))
     }
 
-    /// A file without a name and shared memory is not Triton's, nor is a file that is not JSON.
+    /// A file without a name and shared memory is not from Triton, and a file that is not JSON is not either.
     #[test]
     fn what_is_tritons() {
         let kernel = of(r#"{"hash": "0", "num_warps": 4, "shared": 4096, "name": "dot"}"#).expect("is Triton's");
@@ -140,7 +142,7 @@ mod tests {
         assert_eq!(options(all), "--fmad=false --regAllocOptLevel=2 -O2 --x=1");
     }
 
-    /// The processor, fusing and the PTX version are Triton's, as far as its metadata contain them and LLVM supports
+    /// The processor, fusing and the PTX version are Triton's, as far as the metadata contain them and LLVM supports
     /// them.
     #[cfg(feature = "llvm")]
     #[test]

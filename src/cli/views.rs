@@ -52,7 +52,7 @@ enum Content {
 }
 
 impl Source {
-    /// Reads an input, as far as needed before its functions are requested.
+    /// Reads as much of an input as is needed before its functions are requested.
     pub(crate) fn read(input: Input, compilation: Compilation) -> Result<Self, Error> {
         let (path, kind) = (input.path.clone(), input.kind);
         let content = match kind {
@@ -86,7 +86,7 @@ impl Source {
         Ok(Some(named).filter(|named| !named.is_empty()))
     }
 
-    /// Returns whether it can be written as PTX for ptxas.
+    /// Returns whether the input can be written as PTX for ptxas.
     pub(crate) fn has_ptx(&self) -> bool {
         self.is_ir() || matches!(self.content, Content::Ptx(_))
     }
@@ -97,13 +97,13 @@ impl Source {
         self.compilation.settings = self.compilation.settings.at_level(level);
     }
 
-    /// Calls `each` with every function and its opcodes' meaning, in order. Functions in text form can only be read
-    /// once. Functions of PTX that have no view are skipped, with a message.
+    /// Calls `each` with every function and the meaning of its opcodes, in order. Functions in text form can only be
+    /// read once. If a function of PTX has no view, it is skipped with a message.
     pub(crate) fn for_each(
         &mut self,
         each: &mut dyn FnMut(Function, Arc<Classification>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // For text, only the opcodes' names are known.
+        // For text, only the names of the opcodes are known.
         let mut by_name = |function: Function| {
             let classification = Arc::new(Classification::by_name(function.opcodes()));
             each(function, classification)

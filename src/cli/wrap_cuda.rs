@@ -1,7 +1,7 @@
-//! `nvptx-ra wrap-cuda`: makes a CUDA toolkit of links, whose `bin/ptxas` is this program.
+//! `nvptx-ra wrap-cuda`: makes a CUDA toolkit of links, in which `bin/ptxas` is this program.
 //!
-//! nvcc starts the ptxas in its own folder, and reads `nvcc.profile` there. So the folder `bin` is a real one with a
-//! link for each program; all other folders are links to the toolkit's. Nothing of the toolkit is changed or copied.
+//! nvcc starts the ptxas in its own folder, and reads `nvcc.profile` there. So `bin` is a real folder with a link for
+//! each program. All other folders are links to the toolkit's folders. Nothing in the toolkit is changed or copied.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::ptxas_wrapper::real_ptxas::NAMED;
 pub(crate) struct Arguments {
     /// A new folder
     folder: PathBuf,
-    /// The CUDA toolkit [default: CUDA_PATH, else that of the nvcc on PATH, else /usr/local/cuda]
+    /// The CUDA toolkit [default: CUDA_PATH, or else the toolkit of the nvcc on PATH, or else /usr/local/cuda]
     #[arg(long, value_name = "FOLDER")]
     cuda: Option<PathBuf>,
 }
@@ -51,7 +51,7 @@ fn toolkit(named: Option<&Path>) -> Result<PathBuf, Error> {
         let problem = format!("{}: there is no bin/ptxas", candidate.display());
         return Err(Error::new(ErrorKind::File, problem, "name a CUDA toolkit with --cuda"));
     }
-    // Links are not resolved: a toolkit's folders may be links to places with other names.
+    // Links are not resolved, because a toolkit's folders may be links to places with other names.
     std::path::absolute(&candidate).map_err(|error| Error::file(&candidate, &error))
 }
 
@@ -124,7 +124,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     }
 
-    /// Programs and folders are links; ptxas is a script that calls this program with the toolkit's ptxas, for any
+    /// Programs and folders are links. ptxas is a script that calls this program with the toolkit's ptxas, for any
     /// letters in the paths.
     #[test]
     fn a_wrapped_toolkit() {

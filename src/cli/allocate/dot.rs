@@ -28,7 +28,7 @@ pub(super) fn dot(picture: &Picture<'_>) -> String {
     }
     let graph = InterferenceGraph::new(problem);
     for range in problem.ranges().ids() {
-        // Every edge is listed at both of its ends.
+        // Every edge is listed at both ends, and drawn at one.
         let mut others: Vec<_> = graph.neighbours(range).iter().filter(|&&other| range < other).collect();
         others.sort_unstable();
         for other in others {

@@ -1,7 +1,7 @@
 //! Draws the live ranges of a function over its instructions.
 //!
-//! Each register file has a band, with a row for each unit. Below the units, each spilled live range has a row. The
-//! parts of spilled live ranges are outlined, in the rows of their registers.
+//! Each register file has a band, with a row for each unit. Below the units, each spilled live range has a row. A
+//! spilled live range also appears in the rows of its registers, at the accesses that use a register.
 
 use nvptx_ra::allocate::{Access, AccessKind, File, LiveRange, Placement};
 use nvptx_ra::analysis::Segment;
@@ -96,7 +96,7 @@ impl Drawing<'_> {
         self.axis(right);
     }
 
-    /// Draws a live range in its registers. Draws a spilled live range in the registers of its accesses, and returns
+    /// Draws a live range in its registers. If it is spilled, draws it in the registers of its accesses, and returns
     /// true.
     fn registers(&mut self, range: LiveRange, top: f64) -> bool {
         let (picture, problem) = (self.picture, self.picture.problem);

@@ -18,8 +18,8 @@ pub(super) enum AllocatorInput<'a> {
     Problem(&'a Problem),
 }
 
-/// Calls `each` with the contents of the inputs, in order. LLVM IR is compiled once for each optimisation level, which
-/// is passed, too.
+/// Calls `each` with the contents of the inputs, in order. LLVM IR is compiled once for each optimisation level, and
+/// `each` also gets the level.
 pub(super) fn for_each(
     arguments: &Arguments,
     each: &mut impl FnMut(AllocatorInput<'_>, Option<u8>) -> Result<(), Error>,

@@ -33,7 +33,7 @@ use crate::views::Compilation;
 
 /// Allocate hardware registers for functions, and print registers, spills, rounds and time
 ///
-/// No code is changed. Copies are coalesced first.
+/// Copies are coalesced first. The code itself does not change.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler, functions in text form (.mfv), or an allocation
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Change a constant of the preset, e.g. loop-base=1.5; docs/allocation.md lists them
     #[arg(long = "set", value_name = "NAME=VALUE")]
     constants: Vec<String>,
-    /// The number of general registers, or none for as many as needed; several, separated by commas
+    /// The number of general registers, or none for no limit; several, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = register_limit)]
     register_limit: Vec<GivenLimit>,
     /// The earlier name of --register-limit
@@ -102,7 +102,7 @@ enum Engine {
     Fatpoint,
 }
 
-/// A number of registers; `None` for as many as needed.
+/// A number of registers; `None` for no limit.
 #[derive(Clone, Copy, Debug)]
 struct GivenLimit(Option<u32>);
 
@@ -191,7 +191,7 @@ fn nothing_in(arguments: &Arguments) -> Error {
 struct Run<'a> {
     arguments: &'a Arguments,
     preset: Preset,
-    /// For functions only: a problem has its own limit.
+    /// Register limits for functions. A problem has its own limit.
     register_limits: Vec<Option<u32>>,
     /// Whether nothing has been allocated yet.
     is_first: bool,
@@ -230,7 +230,7 @@ impl Run<'_> {
     }
 
     fn preset_at(&self, register_limit: Option<u32>) -> Preset {
-        // Without a register limit, nothing is spilled, predicates included.
+        // Without a register limit, nothing is spilled. This includes predicates.
         let predicates = self.preset.predicates.filter(|_| register_limit.is_some());
         let preset = Preset { register_limit: None, predicates, ..self.preset.clone() };
         register_limit.map_or(preset.clone(), |registers| preset.with_registers(registers))
@@ -254,7 +254,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns the problem of a function, after its copies are merged.
+/// Returns the problem of a function, after its copies are coalesced.
 fn lower(
     (function, classification): (&Function, &Classification),
     preset: &Preset,

@@ -41,7 +41,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     crate::output::write(path, text.as_bytes())
 }
 
-/// Returns a light colour for a unit, with a different hue from the units beside it: hues are a golden angle apart.
+/// Returns a light colour for a unit. The hues of adjacent units are a golden angle apart, so they differ clearly.
 pub(super) fn color(unit: u32) -> String {
     let hue = f64::from(unit) * 137.508 % 360.0 / 60.0;
     let lightness = [0.72, 0.62, 0.80][unit as usize % 3];

@@ -30,7 +30,7 @@ struct Sums {
     /// Copies with source and destination in the same register.
     removed_copies: u64,
     tuple_copies: u64,
-    /// Bytes moved after clean-up; and copied words before and after clean-up.
+    /// Bytes that are moved after clean-up, and copied words before and after clean-up.
     cleaned_bytes: f64,
     copy_words: [f64; 2],
     rounds: u64,

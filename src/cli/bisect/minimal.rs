@@ -1,11 +1,11 @@
-//! Delta debugging (Zeller and Hildebrandt, 2002): finds a subset of parts with which something still fails, and from
-//! which no part can be removed.
+//! Delta debugging (Zeller and Hildebrandt, 2002): finds a subset of parts that still fails, and from which no part can
+//! be removed.
 
-/// Finds such a subset. `fails` gets parts in their order, and never the same parts twice. It must fail with all parts,
-/// and must not fail without any.
+/// Finds such a subset. `fails` gets its parts in the order of `all`. It must return true for all parts and false for
+/// no parts; neither of these two sets is tested. Other sets may be tested twice.
 pub(super) fn minimal<T: Clone, E>(all: &[T], mut fails: impl FnMut(&[T]) -> Result<bool, E>) -> Result<Vec<T>, E> {
     let mut left = all.to_vec();
-    // Number of pieces.
+    // Number of pieces into which the parts are divided.
     let mut pieces = 2;
     while left.len() > 1 {
         let size = left.len().div_ceil(pieces);
@@ -45,7 +45,8 @@ mod tests {
 
     use super::*;
 
-    /// If a failure needs certain parts, exactly these are found: one of a thousand in twenty tests.
+    /// If a failure needs certain parts, the result is exactly these parts. One part of a thousand takes at most twenty
+    /// tests.
     #[test]
     fn culprits_are_found() {
         arbtest(|u| {
@@ -68,14 +69,14 @@ mod tests {
         assert!(found == Ok(vec![777]) && questions <= 20, "{questions}");
     }
 
-    /// No part can be removed from the result, for any failure.
+    /// For any failure, no part can be removed from the result.
     #[test]
     fn nothing_can_be_left_out() {
         arbtest(|u| {
             let (count, odd) = (u.int_in_range(1..=12)?, u32::arbitrary(u)?);
             let all: Vec<u32> = (0..count).collect();
             let of = |parts: &[u32]| parts.iter().map(|part| 1u32 << part).sum::<u32>();
-            // All parts fail, no parts do not fail, and any other set fails at random.
+            // The set of all parts fails, the empty set does not fail, and any other set fails at random.
             let whole = of(&all);
             let fails = |parts: &[u32]| {
                 let set = of(parts);

@@ -1,7 +1,8 @@
-//! `nvptx-ra bisect`: finds the kernel and its choices that make a test fail.
+//! `nvptx-ra bisect`: finds the kernel, and its choices, that make a test fail.
 //!
-//! TEST builds and checks. Environment variables tell the ptxas wrapper which kernels stay stock
-//! (`NVPTX_RA_UNCHANGED`), and the wrapper reports the kernels that it has changed (`NVPTX_RA_REPORT`).
+//! TEST is a command that builds and checks. An environment variable tells the ptxas wrapper which kernels stay stock
+//! (`NVPTX_RA_UNCHANGED`). The wrapper writes the kernels that it has changed into the file of another variable
+//! (`NVPTX_RA_REPORT`).
 
 mod minimal;
 
@@ -42,7 +43,7 @@ struct ChangedFunction {
     place: String,
 }
 
-/// The fields needed from a line of the report.
+/// The fields that this module reads from a line of the report.
 #[derive(Deserialize)]
 struct ReportLine {
     file: String,
@@ -142,7 +143,7 @@ impl ChangedFunction {
     }
 }
 
-/// Reads the changed functions, in the order of names and code, regardless of the order of the builds.
+/// Reads the changed functions, sorted by name and code, so that the order of the builds has no effect.
 fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -187,7 +188,7 @@ impl Runs<'_> {
         for name in [switch::VARIABLE, "NVPTX_RA_REPORT", exclusions::VARIABLE] {
             command.env_remove(name);
         }
-        // Compilers' caches would hide changes.
+        // Compilers' caches would hide changes. So each run has empty caches, and ccache is disabled.
         command.env("TRITON_CACHE_DIR", path("triton")).env("TORCHINDUCTOR_CACHE_DIR", path("inductor"));
         command.env("CCACHE_DISABLE", "1");
         if std::env::var_os("NVPTX_RA_CACHE").is_some_and(|value| value == "off") {

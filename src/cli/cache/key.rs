@@ -72,8 +72,8 @@ mod tests {
         builder.key()
     }
 
-    /// Makes a list of fields that differs little: one byte, a byte moved across a border, the order, an additional or
-    /// missing field.
+    /// Makes a list of fields with one small difference: in one byte, in the border between a name and its content, in
+    /// the order, or by an additional or missing field.
     fn neighbour(u: &mut Unstructured<'_>, fields: &Fields) -> arbitrary::Result<Fields> {
         let mut other = fields.clone();
         if other.is_empty() {
@@ -87,7 +87,7 @@ mod tests {
             3 => other.insert(at, (String::new(), Vec::new())),
             4 => other.swap(0, at),
             _ => {
-                // The same sequence of bytes, divided elsewhere.
+                // The bytes stay the same, but all of the name moves to the content.
                 let (name, content) = &mut other[at];
                 let mut moved = std::mem::take(name).into_bytes();
                 moved.append(content);

@@ -1,11 +1,12 @@
 //! Keeps a cache's size below a bound while many processes add entries.
 //!
 //! One file is the lock of all writers. It contains a number of bytes that is never below the entries' size: a writer
-//! adds its entry's size before it writes the entry. Only if the number exceeds the bound, the files are counted and
-//! the least recently used entries are removed. The system releases the lock of a killed process. Such a process may
-//! leave a number that is too high, or a file with a temporary name; the next count corrects both.
+//! adds its entry's size to the number before it writes the entry. If the number exceeds the bound, the writer sums up
+//! the files' sizes and removes the least recently used entries. The system releases the lock of a killed process. A
+//! killed process may leave a number that is too high, or a file with a temporary name. The next count of the files
+//! corrects both.
 //!
-//! All writers hold the lock, so a temporary file that a lock holder finds belongs to a dead process.
+//! All writers hold the lock. So if the process that holds the lock finds a temporary file, the file's writer is dead.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -21,7 +22,7 @@ const LOCK: &str = "space-taken";
 const ENTRY: &str = ".entry";
 /// Prefix and extension of a file that is not yet complete.
 const TEMPORARY: (&str, &str) = (".new-", ".tmp");
-/// File systems allocate blocks. Most entries are smaller than a block.
+/// Block size of the file system. Most entries are smaller than a block.
 const BLOCK: u64 = 4096;
 
 /// Returns the path of an entry's file.
@@ -46,7 +47,7 @@ pub(super) struct LockedCache<'a> {
 }
 
 impl<'a> LockedCache<'a> {
-    /// Waits for the lock. `None` if it is not free within `patience`.
+    /// Waits for the lock; `None` if the lock is not free within `patience`.
     pub(super) fn lock(folder: &'a Path, patience: Duration) -> io::Result<Option<Self>> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -61,12 +62,12 @@ impl<'a> LockedCache<'a> {
         let mut file = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile_in(self.folder)?;
         // There is no sync: after a power failure, the checksum reveals an incomplete file.
         file.write_all(content)?;
-        // The file system's clock is coarser than the clock for last uses.
+        // A new file's time comes from the file system's clock, which is coarser than the clock that marks uses.
         file.as_file().set_modified(SystemTime::now())?;
         file.persist(path).map(drop).map_err(|error| error.error)
     }
 
-    /// Removes all entries. Returns their number and size.
+    /// Removes all entries. Returns their number and their size on disk.
     pub(super) fn clear(&mut self) -> io::Result<(usize, u64)> {
         let entries = self.entries()?;
         for (_, path, _) in &entries {
@@ -85,7 +86,7 @@ impl<'a> LockedCache<'a> {
         self.note(taken + needed)
     }
 
-    /// Reads the number; `None` if it is missing or malformed.
+    /// Reads the number from the lock file; `None` if the number is missing or malformed.
     fn taken(&mut self) -> io::Result<Option<u64>> {
         let mut text = String::new();
         self.lock.rewind()?;
@@ -113,7 +114,7 @@ impl<'a> LockedCache<'a> {
         entries(self.folder)
     }
 
-    /// Counts the files' size. If more space is needed, removes more entries than necessary, so that the next writers
+    /// Sums up the files' sizes. If more space is needed, removes more entries than necessary, so that the next writers
     /// need not count again.
     fn make_room(&self, needed: u64, bound: u64) -> io::Result<u64> {
         let mut entries = self.entries()?;
@@ -151,8 +152,9 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<CacheFile>> {
     Ok(entries)
 }
 
-/// Locks a file. The system queues blocked lockers; with polling, other processes can overtake one for many seconds.
-/// `None` if the lock is not free in time; a thread that still waits releases the lock as soon as it gets it.
+/// Locks a file; `None` if the lock is not free within `patience`. This function blocks instead of polling: the system
+/// queues blocked processes, but a process that polls may be overtaken for many seconds. A thread that still waits
+/// after `patience` releases the lock as soon as it gets the lock.
 fn locked(file: File, patience: Duration) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => return Ok(Some(file)),
@@ -161,7 +163,7 @@ fn locked(file: File, patience: Duration) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => {}
     }
     let (sender, receiver) = mpsc::channel();
-    // A late result has no receiver, so the file is closed.
+    // If the lock comes too late, the result has no receiver, and the file is closed.
     thread::Builder::new().spawn(move || sender.send(file.lock().map(|()| file)))?;
     receiver.recv_timeout(patience).map_or(Ok(None), |lock| lock.map(Some))
 }

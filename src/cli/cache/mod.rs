@@ -1,10 +1,11 @@
 //! A cache on disk for many concurrent processes. Its contents are never trusted.
 //!
 //! A folder has a file for each entry. A file contains its [key](key) and a checksum, and gets its name when it is
-//! complete ([sealed], [locked_cache]). So readers need no lock: a file is a complete entry, or it is discarded. A
-//! process that is killed at any moment leaves the cache usable.
+//! complete ([sealed], [locked_cache]). So readers need no lock: they use a file only if it is a complete entry, and
+//! discard other files. If a process is killed at any moment, the cache stays usable.
 //!
-//! `tune --cache` stores ptxas's figures in files of the same form, in a folder of the user's choice without a bound.
+//! `tune --cache` stores ptxas's figures in files of the same form. Their folder is the user's choice, and has no
+//! bound.
 
 mod key;
 mod locked_cache;
@@ -28,7 +29,7 @@ pub(crate) use sealed::{seal, unseal};
 
 use crate::private_folder;
 
-/// How long an entry waits for other writers. Each takes a millisecond, or 20 on a busy machine.
+/// How long a writer waits for other writers. Each of these takes a millisecond, or 20 ms on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of entries.
@@ -109,7 +110,8 @@ impl Cache {
     /// Stores an entry. The least recently used entries are removed if space is needed.
     ///
     /// # Errors
-    /// The entry is not stored, for example because the disk is full or the entry exceeds the bound. Only time is lost.
+    /// The entry is not stored, for example because the disk is full or the entry exceeds the bound. The only loss is
+    /// the time to compute it again.
     pub(crate) fn put<T: Serialize>(&self, key: &Key, entry: &T) -> Result<(), Error> {
         let not_kept = |problem: &str, remedy: &str| {
             let problem = format!("{}: an entry is not stored: {problem}", self.folder.display());
@@ -146,13 +148,13 @@ impl Cache {
         (&file).take(self.bound).read_to_end(&mut sealed).map_err(|_| Missing::Absent)?;
         let content = sealed::unseal(key, &sealed).ok_or(Missing::Damaged)?;
         let entry = serde_json::from_slice(content).map_err(|_| Missing::Damaged)?;
-        // A failure does not affect the entry.
+        // If the time of use cannot be set, the entry stays valid.
         let _ = file.set_modified(SystemTime::now());
         Ok(entry)
     }
 
-    /// Removes the file of a key, unless another process has just written a valid entry. A file that cannot be removed
-    /// is found damaged again the next time.
+    /// Removes the file of a key, unless another process has just written a valid entry. If the file cannot be removed,
+    /// the next reader finds it damaged again.
     fn discard<T: DeserializeOwned>(&self, key: &Key) {
         if let Ok(Some(_locked_cache)) = LockedCache::lock(&self.folder, Duration::ZERO)
             && matches!(self.read::<T>(key), Err(Missing::Damaged))

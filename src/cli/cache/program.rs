@@ -1,5 +1,5 @@
-//! The digest of a program's content. A program of 30 MB is not read in every build: the cache has its digest, by the
-//! file's metadata.
+//! The digest of a program's content. The cache stores the digest by the file's metadata, so that a build does not read
+//! a program of 30 MB.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Cache, Key, KeyBuilder};
 
-/// A file changed this many seconds ago or less is not cached: it may change again within one tick of the file system's
+/// A file that changed within this many seconds is not cached. It may change again within one tick of the file system's
 /// clock.
 const SETTLED: i64 = 2;
 
@@ -38,8 +38,8 @@ pub(crate) fn digest(path: &Path, cache: Option<&Cache>) -> io::Result<String> {
     Ok(digest)
 }
 
-/// Returns a key that changes with the file at a path. It includes the time of the last change of any kind: the user
-/// cannot set this time, unlike the time of the last write, which `cp -p` and `touch` set.
+/// Returns a key that changes if the file at a path changes. The key includes the time of the last change of any kind.
+/// The user cannot set this time, unlike the time of the last write, which `cp -p` and `touch` set.
 fn key(path: &Path, found: &Metadata) -> Key {
     let mut key = KeyBuilder::new("program");
     key.field("path", path.as_os_str().as_encoded_bytes());
@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// The digest depends on the content, even for two programs with equal metadata as far as a user can set it.
+    /// Two programs with different contents have different digests, even if all metadata that a user can set are equal.
     #[test]
     fn content_is_what_counts() {
         let folder = tempfile::tempdir().expect("there is space");
@@ -81,7 +81,7 @@ mod tests {
         assert!(digest(&folder.path().join("none"), Some(&cache)).is_err());
     }
 
-    /// A cached digest is used without reading the file, but only once the file has settled.
+    /// A cached digest is used without reading the file, but only after the file has settled.
     #[test]
     fn digests_are_remembered() {
         let folder = tempfile::tempdir().expect("there is space");

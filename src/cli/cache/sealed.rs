@@ -1,5 +1,5 @@
-//! The format of an entry's file: a first line, the key, a checksum, and the content. Any wrong byte, and a file under
-//! another entry's name, are detected.
+//! The format of an entry's file: a first line, the key, a checksum, and the content. A wrong byte is detected, and so
+//! is a file under another entry's name.
 
 use super::key::Key;
 

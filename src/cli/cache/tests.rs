@@ -25,7 +25,7 @@ fn key(number: u64) -> Key {
     KeyBuilder::new("test").field("number", &number.to_le_bytes()).key()
 }
 
-/// Returns the one correct entry for a key; some are longer than a block of the file system.
+/// Returns the only correct entry for a key. Some entries are longer than a block of the file system.
 fn answer(number: u64) -> Vec<u64> {
     vec![number; (number % 37 * 50) as usize]
 }
@@ -92,7 +92,7 @@ fn the_bound_holds() {
     arbtest(|u| {
         let bound = u.int_in_range(2..=20)? * 4096;
         let (_parent, cache) = new_cache(bound);
-        // The keys, the last used at the end.
+        // The keys in the order of their last use.
         let mut used: Vec<u64> = Vec::new();
         for _ in 0..u.int_in_range(1..=40)? {
             let number = u.int_in_range(0..=50)?;
@@ -118,7 +118,7 @@ fn the_bound_holds() {
     .budget_ms(3000);
 }
 
-/// Other files in the folder remain, whatever space is needed; files of a dead process are removed.
+/// Other files in the folder remain, however much space is needed. Files of a dead process are removed.
 #[test]
 fn only_entries_go() {
     let (_parent, cache) = new_cache(3 * 4096);
@@ -136,7 +136,7 @@ fn only_entries_go() {
     assert!(!files.contains_key(".new-1234.tmp") && files.len() <= foreign.len() + 3, "{files:?}");
 }
 
-/// If a process holds the lock, others give up after a while, and get the lock once it is free.
+/// While a process holds the lock, other processes give up after a while. They get the lock once it is free.
 #[test]
 fn the_lock_is_waited_for() {
     let (_parent, cache) = new_cache(PLENTY);
@@ -183,7 +183,8 @@ fn entries_that_cannot_be_kept() {
     assert_eq!(cache.get::<u64>(&key(2)), None);
 }
 
-/// The disk is full while an entry is written: simulated by a limit on file sizes.
+/// If the disk is full while an entry is written, the entry is not stored, and the cache stays usable. A limit on file
+/// sizes simulates the full disk.
 #[test]
 fn a_full_disk() {
     const NAME: &str = "cache::tests::a_full_disk";
@@ -197,7 +198,7 @@ fn a_full_disk() {
     }
     let (_parent, cache) = new_cache(PLENTY);
     let again = child(NAME, &cache.folder);
-    // A write beyond the limit is an error instead of a signal if the signal is ignored.
+    // If the signal for the limit is ignored, a write beyond the limit is an error.
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]).arg(again.get_program()).args(again.get_args());
     shell.envs(again.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -207,7 +208,7 @@ fn a_full_disk() {
     assert_eq!(cache.get(&key(2)), Some(answer(2)));
 }
 
-/// A child's work: stores its own entries and entries that all children store, alternating with reads.
+/// The work of a child process: stores its own entries and entries that all children store, alternating with reads.
 fn put_and_get(cache: &Cache, child: u64, entries: u64) {
     for number in 0..entries {
         for mine in [number, 1000 * (child + 1) + number] {
@@ -249,8 +250,8 @@ fn many_processes() {
     }
 }
 
-/// A process that stores entries is killed 200 times, each time at another moment: the cache stays usable, no entry is
-/// wrong, and the bound holds, including dead processes' files.
+/// A process that stores entries is killed 200 times, each time at another moment. The cache stays usable, no entry is
+/// wrong, and the bound holds for all files, including files of dead processes.
 #[test]
 fn killed_at_any_moment() {
     const NAME: &str = "cache::tests::killed_at_any_moment";
@@ -288,7 +289,7 @@ fn killed_at_any_moment() {
         cache.put(&key(1000 + round), &answer(3)).expect("the lock is free");
         assert_eq!(cache.get(&key(1000 + round)), Some(answer(3)));
     }
-    // Otherwise the test would show nothing.
+    // Without surviving entries, the test would show nothing.
     println!("{leftovers} temporary files were left, {survivors} entries survived");
     assert!(survivors > 200);
     let lock = fs::metadata(cache.folder.join("space-taken")).expect("it is there");

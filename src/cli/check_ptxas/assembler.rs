@@ -45,7 +45,7 @@ impl Assembler {
         Ok(all)
     }
 
-    /// Returns the same with one more option.
+    /// Returns the same assembler with one more option.
     pub(super) fn with(&self, option: &str) -> Self {
         let mut with = self.clone();
         with.options.push(option.to_owned());
@@ -88,9 +88,11 @@ impl Assembler {
         fuses(&self.options)
     }
 
-    /// Assembles PTX. If the release does not support the PTX version, it gets the same PTX with the newest version
-    /// that it supports. The outer error is that a file cannot be written or ptxas cannot be started, the inner one is
-    /// ptxas's message.
+    /// Assembles PTX. If the release does not support the PTX version, ptxas gets the same PTX with the newest version
+    /// that the release supports.
+    ///
+    /// The outer error is a file that cannot be written, or a ptxas that cannot be started. The inner error is the
+    /// reason why there is no machine code.
     pub(super) fn assemble(&self, text: &[u8], cpu: &str) -> Result<Result<Vec<u8>, String>, Error> {
         let folder = tempfile::tempdir().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
         let (ptx, cubin) = (folder.path().join("k.ptx"), folder.path().join("k.cubin"));

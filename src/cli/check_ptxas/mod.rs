@@ -2,8 +2,8 @@
 //!
 //! * [`assembler`]: versions of ptxas, and their options;
 //! * [`format`]: verdicts as text and as JSON;
-//! * [`reduction`], [`reduced_launch`], [`report`]: reduces a difference with its launch, and writes a folder for a
-//!   report.
+//! * [`reduction`], [`reduced_launch`]: reduce PTX that shows a difference, with its launch;
+//! * [`report`]: writes a folder for a report.
 
 mod assembler;
 mod format;
@@ -25,22 +25,22 @@ use crate::machine::program::{self, Loaded};
 use crate::meaning::{AT_LIMITS, Code, Compared, Meaning, Text};
 use crate::{releases, run};
 
-/// Run the kernels of PTX and ptxas's machine code for them on the CPU, and report where the machine code computes
-/// something else
+/// Run kernels on the CPU, as PTX and as ptxas's machine code, and report where the machine code computes something
+/// else
 ///
 /// Each kernel runs as PTX and as the machine code of each ptxas with each set of options, on the same drawn launches.
-/// Results that PTX leaves open are no difference: products that may be fused, errors of approximate functions,
-/// division by zero, and results that depend on the order of threads or on undefined values. The exit status is 1 if a
-/// kernel differs, and 2 if none differs and some kernel cannot be compared.
+/// Results that PTX does not specify exactly are no differences: products that may be fused, errors of approximate
+/// functions, division by zero, and results that depend on the order of threads or on undefined values. The exit status
+/// is 1 if a kernel differs, and 2 if none differs and some kernel cannot be compared.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Files of PTX
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// A ptxas; repeat for more. Unless given, and without --release, the one on PATH or in CUDA_PATH
+    /// A ptxas; repeat for more. Unless this option or --release is given, the ptxas on PATH or in CUDA_PATH
     #[arg(long = "ptxas", value_name = "PATH")]
     programs: Vec<PathBuf>,
-    /// Releases of ptxas: 12.8 is the newest build of 12.8, and 12.8.61 exactly this build
+    /// Releases of ptxas: 12.8 is the newest build of 12.8, and 12.8.61 is exactly this build
     #[arg(long = "release", value_name = "RELEASE", value_delimiter = ',')]
     releases: Vec<String>,
     /// Fetch releases from PyPI that are missing in the folder of releases (NVPTX_RA_RELEASES, or
@@ -73,9 +73,9 @@ pub(crate) struct Arguments {
 /// The results for a kernel.
 struct Kernel {
     name: String,
-    /// One for each assembler.
+    /// One result for each assembler.
     compared: Vec<Compared>,
-    /// The folder of its report, or the reason why there is none; `None` if no report was requested.
+    /// The folder of the kernel's report, or the reason why there is no report; `None` if no report was requested.
     report: Option<Result<PathBuf, Error>>,
 }
 

@@ -1,9 +1,9 @@
-//! The launch of reduced PTX, as a self-contained launch.
+//! Converts the launch of reduced PTX for the emulator.
 
 use nvptx_ra::emulate::{Argument, Launches};
 use nvptx_ra::reduce::Launch;
 
-/// Returns one launch.
+/// Returns a set with one launch.
 pub(super) fn launches(launch: &Launch, extremes: bool) -> Launches {
     let argument = |bytes: &Option<Vec<u8>>| bytes.clone().map_or(Argument::Drawn, Argument::Bytes);
     Launches {

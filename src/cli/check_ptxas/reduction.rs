@@ -1,4 +1,4 @@
-//! Reduces a difference: finds smaller PTX and a launch for which the same assembler is still wrong, and the right
+//! Reduces a difference: finds smaller PTX, and a launch, for which the same assembler is still wrong and the other
 //! assemblers are still right.
 
 use std::path::{Path, PathBuf};
@@ -15,19 +15,21 @@ use super::report::{self, Report};
 use crate::machine::program::{self, Loaded};
 use crate::meaning::{Code, Compared, Counterexample, Meaning, Text};
 
-/// A self-contained launch has newly drawn memory: this many seeds are tried until one shows the difference again.
+/// Most seeds that are tried until one shows the difference again. A self-contained launch has newly drawn memory, so a
+/// seed may not show it.
 const SEEDS: u64 = 16;
-/// Lower bound of a candidate's warp instructions, and their bound as a multiple of the first candidate's.
+/// Bounds of the warp instructions that a candidate may execute: at least the first number, and the second number times
+/// the instructions of the first candidate.
 const LEAST_STEPS: u64 = 1 << 12;
 const MORE_STEPS: u64 = 2;
-/// Options for lower optimisation levels: if ptxas is right with them, it must stay right.
+/// Options for lower optimisation levels. If ptxas is right with such an option, it must stay right.
 const LESS: [&str; 3] = ["-O0", "-O1", "-O2"];
 
 /// The conditions for a candidate.
 struct Question<'a> {
     kernel: &'a str,
     wrong: &'a Assembler,
-    /// Whether values differ; otherwise, one of the two runs does not end.
+    /// Whether the difference is in values. Otherwise, one of the two runs does not end.
     is_of_values: bool,
     extremes: bool,
     most_steps: u64,
@@ -40,7 +42,8 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Compares a candidate with an assembler's code; `None` if the candidate is not a valid program.
+    /// Compares a candidate with an assembler's code; `None` if the candidate is not a valid program, or if its code
+    /// cannot be compared.
     fn compared(&self, candidate: &Candidate, assembler: &Assembler) -> Option<Compared> {
         let text = Text::read("reduced.ptx", candidate.text.as_bytes()).ok()?;
         if !text.program.unread().is_empty() {
@@ -54,7 +57,7 @@ impl Question<'_> {
         text.alone(self.kernel, &launches).compare(code).ok()
     }
 
-    /// Returns the candidate's difference, if it is of the same kind.
+    /// Returns the candidate's difference; `None` if it has no difference of the same kind.
     fn counterexample(&self, candidate: &Candidate) -> Option<Box<Counterexample>> {
         let counterexample = self.compared(candidate, self.wrong)?.counterexample?;
         let is_of_values = matches!(counterexample.difference.differing, Differing::Stores { .. });
@@ -113,8 +116,8 @@ pub(super) fn reported(
         let problem = "the difference does not occur in a self-contained launch";
         return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the PTX unreduced"));
     };
-    // The bound is lowered only for differences of values: detecting an endless loop takes many more instructions than
-    // a run that ends.
+    // The bound is lowered only if values differ. To detect an endless loop takes many more instructions than a run
+    // that ends.
     if let Some(counterexample) = question.counterexample(&first).filter(|_| question.is_of_values) {
         question.most_steps = (MORE_STEPS * counterexample.steps).max(LEAST_STEPS);
     }

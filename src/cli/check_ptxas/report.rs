@@ -1,5 +1,5 @@
-//! The folder for a report: the reduced PTX, a description of the fault and of the affected ptxas, and a program that
-//! shows it on a GPU.
+//! The folder for a report: the reduced PTX, a description of the fault and of the affected releases of ptxas, and a
+//! program that shows the fault on a GPU.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -104,7 +104,7 @@ fn readme(report: &Report<'_>, without: Option<&String>) -> String {
     text
 }
 
-/// Returns the processor in the PTX.
+/// Returns the processor that the PTX specifies.
 fn cpu(text: &str) -> &str {
     let target = text.lines().find_map(|line| line.trim().strip_prefix(".target"));
     target.and_then(|words| words.split([',', ' ']).find(|word| !word.is_empty())).unwrap_or("sm_90")
@@ -168,14 +168,14 @@ int main(int count, char **words) {
 }
 "#;
 
-/// Returns the program.
+/// Returns the program that shows the fault on a GPU.
 fn show(kernel: &str, record: &Record) -> Result<String, String> {
     let all: usize = record.buffers.iter().map(|buffer| buffer.before.len()).sum();
     if all > MOST_BYTES {
         return Err(format!("the launch accesses {all} bytes of memory, and a program may contain {MOST_BYTES}"));
     }
     let bytes = |bytes: &[u8]| {
-        // Zeros at the end are omitted: the vector has a declared length.
+        // Zeros at the end are omitted, because the program fills each vector with zeros up to its declared length.
         let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         bytes[..used].iter().map(u8::to_string).collect::<Vec<_>>().join(",")
     };

@@ -29,7 +29,7 @@ pub(super) fn of(report: &Report) -> String {
                 text += &annotation("error", &place(kernel.line), "diff-ptxas", &said);
             }
             let is_told = |change: &Change| {
-                // The annotation above already has the difference from the PTX.
+                // The annotation above already contains the difference from the PTX.
                 change.direction == Direction::Worse && !change.text.starts_with("compared with")
             };
             let worse: Vec<String> =

@@ -17,8 +17,8 @@ use crate::ptxas::{self, Folder, PtxasReports};
 use crate::ptxas_run::{Failure, Run};
 use crate::time::code::Code;
 
-/// A warning of ptxas about a kernel's performance: its first text, its number of occurrences, and whether ptxas calls
-/// it a loss. The messages' numbers are the keys.
+/// ptxas's warnings of one number about a kernel's performance: the first text, the number of occurrences, and whether
+/// ptxas calls them a loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PtxasWarning {
     pub(super) text: String,
@@ -30,13 +30,13 @@ pub(super) struct PtxasWarning {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) registers: u32,
-    /// Bytes that spills store and load.
+    /// Bytes that the code spills and reloads.
     pub(super) spilled: u32,
     pub(super) stack: u32,
     /// Warps that an SM holds.
     pub(super) warps: u32,
     pub(super) instructions: u32,
-    /// By the messages' numbers.
+    /// Warnings, by their numbers.
     pub(super) said: BTreeMap<String, PtxasWarning>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// Assembles PTX. An error is the reason why there is no machine code.
+    /// Assembles PTX. The error is the reason why there is no machine code.
     pub(super) fn new(
         toolchain: &Toolchain,
         (name, ptx): (&str, &[u8]),
@@ -70,7 +70,7 @@ impl Built {
         let mut command = Command::new(&toolchain.ptxas);
         command.args(["-v", "-arch", cpu, "-o"]).arg(&cubin).args(options.split_whitespace()).arg(&source);
         let run = Run::of(&mut command).map_err(|error| file(&toolchain.ptxas, error))?;
-        // The file is in a temporary folder, whose name means nothing to the user.
+        // The file is in a temporary folder whose name means nothing to the user.
         let words = run.words.replace(&*source.to_string_lossy(), name);
         if let Some(failure) = Failure::of(run.status, &words) {
             return Err(failure.about("it"));

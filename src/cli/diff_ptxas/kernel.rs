@@ -1,4 +1,4 @@
-//! A kernel in both ptxas's code, and its changes.
+//! A kernel, with the results of both ptxas and the changes between them.
 
 use nvptx_ra::tune::predicted::Predicted;
 
@@ -12,16 +12,16 @@ pub(super) struct Side {
     pub(super) meaning: Meaning,
 }
 
-/// A kernel that both can assemble.
+/// A kernel that both ptxas can assemble.
 pub(super) struct Kernel {
     pub(super) name: String,
     /// Its line in the PTX.
     pub(super) line: u32,
-    /// The old and the new ptxas's result.
+    /// The result of the old ptxas, then of the new ptxas.
     pub(super) sides: [Side; 2],
     /// Predicted time of the new code relative to the old code; `None` without a prediction.
     pub(super) time: Option<Predicted>,
-    /// Whether both have the same instructions.
+    /// Whether both results have the same instructions.
     pub(super) is_same_code: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Direction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) direction: Direction,
-    /// A part of a sentence.
+    /// A part of a sentence for the table.
     pub(super) text: String,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Rank {
     Meaning,
     Worse,
     Better,
-    /// Other instructions, without a relevant change of figures.
+    /// The instructions differ, but no figure changes by a relevant amount.
     Other,
     SameCode,
 }

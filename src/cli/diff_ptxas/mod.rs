@@ -1,7 +1,7 @@
 //! `nvptx-ra diff-ptxas`: compares two releases of ptxas on a project's PTX.
 //!
 //! * [`toolchain`]: the two ptxas; [`files`]: the PTX; [`build`]: one ptxas's result for one file;
-//! * [`kernel`]: a kernel of both, with its changes; [`pair`]: all kernels of a file;
+//! * [`kernel`]: the results of both for a kernel, with the changes; [`pair`]: all kernels of a file;
 //! * [`text`], [`json`], [`annotations`]: output formats.
 
 mod annotations;
@@ -28,20 +28,21 @@ use crate::kernel_names;
 /// Compare two releases of ptxas on PTX: meaning, registers, spills, occupancy, predicted time and ptxas's warnings
 ///
 /// Each release assembles each file. For each kernel, both releases' machine code runs on the CPU beside the PTX, on
-/// the same drawn launches, as in `compare`. Kernels that got worse come first; kernels with changes of registers or
-/// instructions only are counted. The exit status is 1 if machine code differs from its PTX, if the new release refuses
-/// PTX that the old one accepts, or if time, spills, stack, warps or ptxas's own warnings about lost performance got
-/// worse beyond --tolerance; 2 if something could not be compared; else 0. docs/diff-ptxas.md has a step for continuous
-/// integration.
+/// the same drawn launches, as in `compare`. Kernels that got worse come first. Kernels whose only changes are in
+/// registers or instructions are counted. docs/diff-ptxas.md has a step for continuous integration.
+///
+/// The exit status is 1 if machine code differs from its PTX, if the new release refuses PTX that the old one accepts,
+/// or if time, spills, stack, warps or ptxas's own warnings about lost performance got worse beyond --tolerance.
+/// Otherwise, it is 2 if something could not be compared, and 0 if all was compared.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Files of PTX, or folders: all files below a folder with names that end in .ptx
+    /// Files of PTX, or folders. A folder stands for all files below it with names that end in .ptx
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The releases, the old one first: 12.8 is the newest build of 12.8, and 12.8.61 exactly this build
+    /// The releases, the old one first: 12.8 is the newest build of 12.8, and 12.8.61 is exactly this build
     #[arg(long, value_name = "RELEASE", value_delimiter = ',')]
     release: Vec<String>,
-    /// A ptxas by its path, instead of a release. Releases come before programs
+    /// A ptxas by its path, instead of a release. With a release and a program, the release is the old one
     #[arg(long, value_name = "PROGRAM")]
     ptxas: Vec<PathBuf>,
     /// Fetch releases from PyPI that are missing in the folder of releases (NVPTX_RA_RELEASES, or
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
     /// Options for both ptxas, separated by spaces
     #[arg(long, value_name = "OPTIONS", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     options: String,
-    /// The processor; unless given, the one in the PTX
+    /// The processor; unless given, the processor that the PTX specifies
     #[arg(long)]
     cpu: Option<String>,
     /// Compare only the kernels whose name contains this text; repeat for more
@@ -64,7 +65,8 @@ pub(crate) struct Arguments {
     /// model's error
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
     tolerance: f64,
-    /// The most warp instructions that the PTX of a kernel and a release's machine code execute. 0: nothing is executed
+    /// The most warp instructions that the PTX of a kernel and a release's machine code execute. With 0, nothing is
+    /// executed
     #[arg(long, default_value_t = 1_000_000)]
     steps: u64,
     /// The output format
@@ -81,7 +83,7 @@ enum Format {
     Text,
     /// JSON, with all kernels
     Json,
-    /// GitHub's annotations of regressions, and the table on standard error
+    /// GitHub's annotations of regressions on standard output, and the table on standard error
     Github,
 }
 

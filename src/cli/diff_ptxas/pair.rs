@@ -1,4 +1,4 @@
-//! A PTX file in both ptxas's versions.
+//! The results of both ptxas for a PTX file.
 
 use std::path::Path;
 
@@ -19,18 +19,19 @@ use crate::tune::agreement::{ComparisonBound, ComparisonSettings};
 use crate::tune::predict;
 use crate::{dynamic_shared, input, kernel_names};
 
-/// Work of one step of a comparison, for the bound of a prediction's work.
+/// Work for each step that a comparison may execute. It bounds a prediction's work.
 const WORK_OF_A_STEP: u64 = 1;
 
-/// Both ptxas's results for a file.
+/// The results of both ptxas for a file.
 pub(super) struct FilePair {
     /// The file's name in messages.
     pub(super) file: String,
-    /// The names of all its kernels.
+    /// The names of all kernels in the file.
     pub(super) names: Vec<String>,
-    /// Wanted kernels that both can assemble.
+    /// The wanted kernels that both ptxas can assemble.
     pub(super) kernels: Vec<Kernel>,
-    /// The PTX version that both got instead of the file's own, because one of them does not support it.
+    /// The PTX version that both ptxas got instead of the file's own version, because one ptxas does not support the
+    /// latter.
     pub(super) version: Option<PtxVersion>,
     /// Reasons why a ptxas fails on the file.
     pub(super) failures: [Option<String>; 2],
@@ -45,7 +46,7 @@ impl FilePair {
     }
 }
 
-/// Assembles a file with both, and compares its kernels.
+/// Assembles a file with both ptxas, and compares its kernels.
 pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments) -> Result<FilePair, Error> {
     let text = input::read(path, "diff-ptxas", &[InputKind::Ptx, InputKind::Text])?;
     let file = input::name(path);
@@ -98,7 +99,7 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
     Ok(pair)
 }
 
-/// A file that both have assembled.
+/// A file that both ptxas have assembled.
 struct Compared<'a> {
     text: &'a Text,
     /// Whether ptxas may fuse products and sums.

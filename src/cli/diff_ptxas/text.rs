@@ -9,7 +9,7 @@ use super::pair::FilePair;
 use crate::kernel_names::short;
 use crate::meaning::Meaning;
 
-/// Most reasons shown for failed comparisons, the most frequent first.
+/// Most reasons shown for failed comparisons. The most frequent come first.
 const SHOWN_REASONS: usize = 8;
 
 const TITLES: [&str; 8] = ["kernel", "meaning", "time", "registers", "spilled", "stack", "warps", "ptxas says"];
@@ -22,7 +22,7 @@ pub(super) fn of(report: &Report, lists_all: bool) -> String {
     let mut kernels: Vec<(&FilePair, &Kernel)> =
         files.iter().flat_map(|file| file.kernels.iter().map(move |kernel| (file, kernel))).collect();
     let count = kernels.len();
-    // Kernels of one rank are sorted by time, slowest first; then by the order of files.
+    // Kernels of one rank are sorted by relative time, the slowest first, and then by the order of files.
     kernels.sort_by(|(_, one), (_, other)| {
         let slower = other.ratio().total_cmp(&one.ratio());
         one.rank(*tolerance).cmp(&other.rank(*tolerance)).then(slower)
@@ -88,7 +88,7 @@ fn refused(text: &mut String, report: &Report) {
     }
 }
 
-/// Formats the reasons for failed comparisons: each with the number of kernels and one example.
+/// Formats the reasons for failed comparisons. Each has the number of its kernels and one example.
 fn not_comparable(text: &mut String, kernels: &[(&FilePair, &Kernel)]) {
     let mut reasons: BTreeMap<String, Vec<&Kernel>> = BTreeMap::new();
     for (_, kernel) in kernels.iter().filter(|(_, kernel)| !kernel.is_comparable()) {
@@ -164,7 +164,7 @@ fn widths(rows: &[[String; 8]]) -> [usize; 8] {
     widths
 }
 
-/// Formats a row, followed by the place.
+/// Formats a row, followed by the kernel's place in the PTX.
 fn line(text: &mut String, row: &[String; 8], widths: &[usize; 8], place: &str) {
     let mut whole = String::new();
     for ((cell, &width), is_words) in row.iter().zip(widths).zip(IS_WORDS) {

@@ -35,7 +35,7 @@ impl ControlFlow {
         agree.then(|| Self::of(code))
     }
 
-    /// Returns how often each instruction executes in a run of the function, from the loops around it.
+    /// Returns how often each instruction executes in a run of the function, as the loops around it suggest.
     pub(crate) fn frequencies(&self) -> Vec<f64> {
         let frequencies = block_frequencies(&self.graph, &self.cfg, &self.dominators);
         self.blocks.iter().map(|&block| frequencies[block]).collect()
@@ -47,17 +47,17 @@ impl ControlFlow {
         self.blocks.iter().map(|&block| loops.depth(block)).collect()
     }
 
-    /// Returns the numbers of the instructions after which a block may execute.
+    /// Returns the numbers of the last instructions of a block's predecessors.
     pub(crate) fn ends_before(&self, block: Block) -> impl Iterator<Item = usize> + '_ {
         self.cfg.preds(block).iter().map(|&before| self.blocks.partition_point(|&of| of <= before).saturating_sub(1))
     }
 
-    /// Returns the numbers of the instructions that may execute after a block.
+    /// Returns the numbers of the first instructions of a block's successors.
     pub(crate) fn starts_behind(&self, block: Block) -> Vec<usize> {
         self.graph.succs(block).iter().map(|&behind| self.start(behind)).collect()
     }
 
-    /// Returns the number after a block's last instruction.
+    /// Returns the number of a block's last instruction, plus one.
     pub(crate) fn end(&self, block: Block) -> usize {
         self.blocks.partition_point(|&of| of <= block)
     }
@@ -73,9 +73,10 @@ impl ControlFlow {
     }
 }
 
-/// Returns the control flow as a function without instructions, and the block of each instruction. A jump to an address
-/// in a register may reach each block without another predecessor. A jump past the last instruction has no successor:
-/// the disassembler omits a function's padding, and the endless loop before it.
+/// Returns the control flow as a function without instructions, and the block of each instruction.
+///
+/// A jump to an address in a register may reach each block that has no other predecessor. A jump past the last
+/// instruction has no successor: the disassembler omits a function's padding, and the endless loop before the padding.
 fn graph(instructions: &[Instruction]) -> (Function, Vec<Block>) {
     let last = instructions.last().map_or(0, |last| last.address);
     let jump = |instruction: &Instruction| instruction.successor().filter(|&address| address <= last);

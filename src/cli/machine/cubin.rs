@@ -9,7 +9,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, S
 /// The attributes of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Its symbol's number.
+    /// Number of its symbol.
     pub(crate) symbol: Option<usize>,
     /// Bytes of its code.
     pub(crate) bytes: usize,
@@ -19,21 +19,21 @@ pub(crate) struct Facts {
     pub(crate) registers: Option<u32>,
     /// Bytes of its own stack frame.
     pub(crate) frame: Option<u32>,
-    /// Bytes of stack with all callees, as far as they are known.
+    /// Bytes of stack with all callees, as far as the callees are known.
     pub(crate) stack: Option<u32>,
-    /// The same for a function that is linked later.
+    /// Bytes of stack for a function that is linked later.
     pub(crate) most_stack: Option<u32>,
-    /// Barriers of a block: the highest barrier number that it uses, plus one.
+    /// Barriers of a block: the highest used barrier number, plus one.
     pub(crate) barriers: u32,
-    /// Threads of a block, the product of its dimensions: the maximum, or the exact number.
+    /// Product of a block's dimensions: the maximum number of threads, or the exact number.
     pub(crate) threads: Option<u32>,
-    /// The most registers that it may have; `None` if this is the most that any thread can have.
+    /// Register limit; `None` if it is the most that any thread can have.
     pub(crate) max_registers: Option<u32>,
     /// Bytes of static shared memory of a block, without the bytes that the processor reserves.
     pub(crate) shared: u32,
-    /// The release of CUDA that compiled it, times ten: 130 for 13.0.
+    /// The release of CUDA that compiled the function, times ten: 130 for 13.0.
     pub(crate) release: Option<u32>,
-    /// The ranges of functions inside its code, in bytes.
+    /// The byte ranges of the functions inside its code.
     pub(crate) functions: Vec<Range<u32>>,
     /// The sorted offsets of local memory accesses that ptxas marks as spills.
     pub(crate) spill_marks: Vec<u32>,
@@ -46,19 +46,19 @@ const MAX_STACK_SIZE: u8 = 0x23;
 const REGISTERS: u8 = 0x2f;
 const RELEASE: u8 = 0x37;
 const BARRIERS: u8 = 0x4c;
-/// Pairs of a kind and an instruction's offset.
+/// The number of the attribute with annotations: pairs of a kind and an instruction's offset.
 const ANNOTATIONS: u8 = 0x55;
 /// The kind of annotation that marks a spill's access: `SpillRefill`.
 const SPILL: u32 = 1;
-/// The value for no limit.
+/// The register limit that means no limit.
 const NO_LIMIT: u32 = 255;
-/// The bit of a symbol that makes it a kernel: `STO_CUDA_ENTRY`.
+/// The bit of a symbol that marks a kernel: `STO_CUDA_ENTRY`.
 const ENTRY: u8 = 0x10;
 /// A file has this section if its kernels' shared memory begins with bytes that the processor reserves.
 const RESERVED: &str = ".nv.shared.reserved.0";
-/// Number of these bytes. An SM reserves them for each block in addition to the kernel's own.
+/// Bytes that the processor reserves. An SM reserves them for each block in addition to the kernel's own bytes.
 const RESERVED_BYTES: u64 = 1024;
-/// The bits of a code section's flags that contain the number of barriers, if no attribute does.
+/// The bits of a code section's flags that contain the number of barriers, if no attribute contains it.
 const SECTION_BARRIERS: u64 = 0x07f0_0000;
 
 /// Reads the attributes of each function with code, by name; `None` if the file is no cubin or is truncated.
@@ -96,7 +96,8 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                 let value = &bytes[value];
                 let [index, number] = value.first_chunk::<8>().map(halves).unwrap_or_default();
                 let symbol = file.symbol_by_index(object::SymbolIndex(index as usize)).ok();
-                // A function that no other file sees may only be named by its section.
+                // A function that is local to the file may have no symbol name of its own: then the symbol has its
+                // section's name.
                 let name = symbol.and_then(|symbol| symbol.name().ok());
                 let name = name.map(|name| name.strip_prefix(".text.").unwrap_or(name));
                 let of = name.and_then(|name| facts.get_mut(name));
@@ -135,8 +136,8 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
 /// Returns the same file with one register fewer for functions that have all registers; `None` if there is no such
 /// function.
 ///
-/// nvdisasm of CUDA 12.8, which Triton 3.4 to 3.6 bundle, has no table of registers for such functions: "Invalid
-/// register count : '255'". Two of the 255 are ptxas's own, so no code uses the last one.
+/// CUDA 12.8's nvdisasm, which Triton 3.4 to 3.6 bundle, prints no table of registers for such functions: "Invalid
+/// register count : '255'". ptxas reserves two of the 255 registers, so no code uses the last one.
 pub(crate) fn with_fewer_registers(cubin: &[u8]) -> Option<Vec<u8>> {
     let file = object::File::parse(cubin).ok()?;
     let section = file.section_by_name(".nv.info")?;

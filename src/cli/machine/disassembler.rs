@@ -1,4 +1,4 @@
-//! Runs NVIDIA's disassemblers: nvdisasm for a cubin, cuobjdump for a file with several.
+//! Runs NVIDIA's disassemblers: nvdisasm for a cubin, cuobjdump for a file with several cubins.
 
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ pub(crate) fn source_lines(
         .map_err(|error| Error::file(cubin, &error))
 }
 
-/// Runs nvdisasm on a cubin, which messages call `name`.
+/// Runs nvdisasm on a cubin. Messages call the cubin `name`.
 fn run<T>(
     nvdisasm: &Path,
     options: &[&str],
@@ -105,7 +105,7 @@ fn run<T>(
         .map_err(failed)?;
     let output = child.stdout.take().ok_or_else(|| Error::internal("nvdisasm has no output", None))?;
     let read = read(BufReader::with_capacity(1 << 16, output));
-    // If reading ended early, the program ends by a signal of its closed pipe.
+    // If this process stops reading early, the disassembler's pipe closes and SIGPIPE ends the disassembler.
     let status = child.wait().map_err(failed)?;
     let words = std::fs::read(said.path()).unwrap_or_default();
     let words = String::from_utf8_lossy(&words).into_owned();

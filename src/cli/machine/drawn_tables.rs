@@ -1,4 +1,4 @@
-//! Tables of live registers for tests, drawn as the letters of their rows.
+//! Tables of live registers for tests: each row is drawn as the letters of its registers.
 
 use super::instruction::Instruction;
 use super::life_ranges::{LifeRanges, for_each};
@@ -19,7 +19,7 @@ pub(crate) fn of_marks(rows: &[&str]) -> LifeRanges {
     of_texts(&rows.iter().map(|row| ("NOP", *row)).collect::<Vec<_>>())
 }
 
-/// Returns the same for instructions with their marks.
+/// Returns the table of a function with these instructions and their marks.
 pub(crate) fn of_texts(rows: &[(&str, &str)]) -> LifeRanges {
     let width = rows.iter().map(|(_, row)| row.len()).max().unwrap_or(0);
     let digits: String = (0..width).map(|at| char::from(b'0' + (at % 10) as u8)).collect();

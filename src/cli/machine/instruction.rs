@@ -6,9 +6,9 @@ pub(crate) struct Instruction {
     /// In bytes from the start of the function.
     pub(crate) address: u32,
     pub(crate) kind: Kind,
-    /// Whether it has a condition.
+    /// Whether it is predicated or has another condition.
     pub(crate) is_conditional: bool,
-    /// The address in its operands, if control may go there.
+    /// The address in its operands, if execution may continue there.
     pub(crate) target: Option<u32>,
 }
 
@@ -17,9 +17,9 @@ pub(crate) struct Instruction {
 pub(crate) enum Kind {
     /// NOP.
     Nothing,
-    /// LDL, STL: with its bytes at a fixed place of the stack, 0 for another place.
+    /// LDL, STL. The number is the accessed bytes at a fixed offset from the stack pointer, and 0 for other addresses.
     Local(u32),
-    /// LDS, STS: with its bytes.
+    /// LDS, STS, with the accessed bytes.
     Shared(u32),
     /// A branch to an address in its operands.
     Branch,
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     End,
     /// RET.
     Return,
-    /// BSSY: its address is where a thread that waits at BSYNC continues.
+    /// BSSY. Its address is where a thread that waits at BSYNC continues.
     Meeting,
     /// An access of global or generic memory, a floating-point sum or product, or a matrix product.
     Work,
@@ -40,8 +40,10 @@ pub(crate) enum Kind {
 }
 
 impl Instruction {
-    /// Returns the address at which it may continue, apart from the next instruction. A call returns to the next
-    /// instruction. Subroutines come after their callers in the code; other functions have separate code.
+    /// Returns the address, other than the next instruction, at which execution may continue.
+    ///
+    /// For a call, this is a target after the call, because subroutines come after their callers in the code. Other
+    /// functions have separate code. A call returns to the next instruction.
     pub(super) fn successor(&self) -> Option<u32> {
         match self.kind {
             Kind::Branch | Kind::Meeting => self.target,
@@ -129,8 +131,8 @@ mod tests {
         instructions.iter().zip(code).filter(is_call).map(|(one, _)| one.kind).collect()
     }
 
-    /// A call of code that ends the kernel is a branch, forward and backward. A call that returns is no branch, nor is
-    /// a call of another function.
+    /// A call of code that ends the kernel is a branch, forward and backward. A call that returns is no branch, and a
+    /// call of another function is none either.
     #[test]
     fn calls_that_are_jumps() {
         assert_eq!(calls(&["@P0 CALL.REL.NOINC 0x20", "BRA 0x0", "EXIT"]), [Kind::Branch]);

@@ -1,11 +1,11 @@
 //! Parses the disassembler's table of live registers, `nvdisasm -c -plr -lrm narrow`.
 //!
-//! After each instruction, the table has a cell for each kind of register: the number of occupied registers, and a
-//! letter for each register: `^` written, `v` read, `x` both, `:` live and not accessed. At a register's last read, the
-//! register counts together with the register that the instruction writes.
+//! The table has a row for each instruction, and a cell for each kind of register. A cell has the number of occupied
+//! registers, and a letter for each register: `^` written, `v` read, `x` both, `:` live and not accessed. At a
+//! register's last read, the register counts together with the register that the instruction writes.
 //!
-//! The table of a large file has gigabytes, so it is parsed as a stream, function by function. Malformed lines are
-//! errors with the line's number, and no input causes a panic.
+//! The table of a large file has gigabytes, so it is parsed as a stream, function by function. A malformed line is an
+//! error with the line's number, and no input causes a panic.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -51,9 +51,9 @@ impl Kind {
 /// How an instruction affects a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// It has no value that is read later.
+    /// The register has no value that is read later.
     Free,
-    /// It keeps its value.
+    /// The register keeps its value.
     Live,
     Read,
     Written,
@@ -127,7 +127,7 @@ impl LifeRanges {
         self.rows[row].counts[kind as usize].into()
     }
 
-    /// Returns the same count from the marks.
+    /// Counts the registers of a kind that are occupied at an instruction, by the marks.
     pub(crate) fn live(&self, row: usize, kind: Kind) -> u32 {
         self.marks(row, kind).iter().filter(|&&mark| mark != Mark::Free).count() as u32
     }
@@ -156,7 +156,7 @@ impl LifeRanges {
     }
 }
 
-/// Position of a kind's cell, in bytes from the table's begin in a line; and position of the registers in the cell.
+/// Offset of a kind's cell, in bytes from the start of the table in a line, and offset of the registers in the cell.
 #[derive(Clone, Debug)]
 struct Cell {
     kind: Option<Kind>,
@@ -165,7 +165,7 @@ struct Cell {
     columns: usize,
 }
 
-/// Begin of the table in a line.
+/// Start of the table in a line.
 const TABLE: &str = "// |";
 const BORDER: &str = "// +";
 
@@ -267,7 +267,7 @@ pub(super) fn section(line: &str) -> Option<&str> {
     Some(name.trim_matches('"'))
 }
 
-/// Parses `/*0010*/  @P0 MOV R1, R2 ;` into offset and text. The encoding's comment that follows is no instruction.
+/// Parses `/*0010*/ @P0 MOV R1, R2 ;` into offset and text. The comment that follows has the encoding and is ignored.
 pub(super) fn instruction(line: &str) -> Option<(u32, &str)> {
     let (offset, text) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let offset = u32::from_str_radix(offset, 16).ok().filter(|_| offset.len() >= 4)?;
@@ -287,7 +287,8 @@ fn titles(table: &str) -> Option<Vec<Cell>> {
     cells.filter(|cells| cells.iter().any(|cell| cell.kind.is_some()))
 }
 
-/// Parses the head's last row, `|  # 0123456789012  |`, into the columns of registers, by their numbers' last digits.
+/// Parses the head's last row, `| # 0123456789012 |`, into the columns of registers. Each digit is the last digit of a
+/// register's number.
 fn registers(table: &str, cells: &mut [Cell]) -> Option<()> {
     for cell in cells.iter_mut().filter(|cell| cell.kind.is_some()) {
         let text = table.get(cell.place.clone())?;
@@ -308,7 +309,7 @@ fn registers(table: &str, cells: &mut [Cell]) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// Output of CUDA 13's disassembler, except for spaces.
+    /// Output of CUDA 13's disassembler, with fewer spaces.
     const TABLE: &str = "\
 \t.target\tsm_90\n\
 //--------------------- .text.k      --------------------------\n\

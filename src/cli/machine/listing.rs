@@ -64,7 +64,7 @@ pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     Some(Instruction { address, kind, is_conditional, target })
 }
 
-/// Returns an access's bytes at a fixed place of the stack, 0 for another place: R1 is the stack pointer.
+/// Returns the bytes of an access at a fixed offset from the stack pointer, R1; 0 for other addresses.
 pub(crate) fn stack_bytes(opcode: &str, operands: &str) -> u32 {
     if !(operands.contains("[R1]") || operands.contains("[R1+0x")) {
         return 0;
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(read["b"], Sass { instructions: 1, ..Sass::default() });
     }
 
-    /// Bytes come from the access's width, and only fixed places of the stack count.
+    /// Bytes come from the access's width, and only fixed offsets from the stack pointer count.
     #[test]
     fn widths() {
         assert_eq!(traffic(&["LDL R0, [R1+0x8]", "STL.128 [R1], R4", "LDL.U8 R0, [R1]", "LDL.LU R0, [R1]"]), 25);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(traffic(&["LDL R0, [R1]", "CALL.REL.NOINC 0x30", "EXIT", "RET.REL.NODEC R4 0x0"]), 4);
     }
 
-    /// An instruction's waits are not parsed as operands.
+    /// The waits that an instruction's line contains are not parsed as operands.
     #[test]
     fn waits() {
         assert_eq!(traffic(&["LDL R0, [R1]", "@!P2 BRA 0x0      &req={2,1}      ?trans5", "EXIT  ?trans5"]), 40);

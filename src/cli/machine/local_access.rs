@@ -9,7 +9,7 @@ pub(crate) struct Access {
     pub(crate) row: usize,
     pub(crate) is_store: bool,
     pub(crate) bytes: u32,
-    /// For a fixed place, its offset from the stack pointer in bytes; `None` for a computed address.
+    /// Offset from the stack pointer in bytes; `None` for a computed address.
     pub(crate) place: Option<u32>,
     /// Whether ptxas marks it as a spill. nvdisasm prints the mark since CUDA 13.0.
     pub(crate) is_spill: bool,
@@ -39,7 +39,7 @@ impl Access {
 mod tests {
     use super::*;
 
-    /// Accesses are parsed with their width, place and ptxas's mark.
+    /// The width, the stack offset and ptxas's mark of an access are parsed.
     #[test]
     fn accesses() {
         let of = |text| Access::of(7, text).map(|of| (of.is_store, of.bytes, of.place, of.is_spill));

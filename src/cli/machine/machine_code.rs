@@ -1,9 +1,9 @@
 //! Decodes machine code.
 //!
-//! The disassembler takes half a second to start: longer than ptxas takes for most kernels, and as long as ptxas takes
-//! for the rest. So the few needed properties of an instruction are decoded here. NVIDIA documents no encoding. The
+//! The disassembler takes half a second to start. ptxas takes less time for most kernels, and about as long for the
+//! others. So this module decodes the few needed properties of an instruction. NVIDIA documents no encoding. The
 //! encoding was derived from bits and listings of sm_75 to sm_120, and callers compare the results with the
-//! disassembler's now and then.
+//! disassembler's from time to time.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -80,7 +80,7 @@ struct Encoded {
     processor: u32,
 }
 
-/// From this processor on, the lowest byte of a branch's distance is separate from the other bits.
+/// From this processor on, the lowest byte of a branch's distance is separate from the distance's other bits.
 const PARTED_DISTANCE: u32 = 90;
 
 /// LDL.
@@ -94,7 +94,7 @@ const UNIFORM_BRANCH: u64 = 0x547;
 const WORK: [u64; 14] =
     [0x020, 0x021, 0x023, 0x028, 0x029, 0x02b, 0x030, 0x032, 0x037, 0x03c, 0x180, 0x181, 0x185, 0x186];
 
-/// The predicate that is always true, and is not printed.
+/// The predicate that is always true. The disassembler does not print it.
 const ALWAYS: u64 = 7;
 
 impl Encoded {
@@ -134,7 +134,7 @@ impl Encoded {
         (self.word >> from) as u64 & ((1 << count) - 1)
     }
 
-    /// Returns the same bits as a signed number.
+    /// Returns `count` bits from bit `from` as a signed number.
     fn signed(self, from: u32, count: u32) -> i64 {
         (self.bits(from, count) << (64 - count)) as i64 >> (64 - count)
     }
@@ -147,8 +147,8 @@ impl Encoded {
         }
     }
 
-    /// Returns an access's bytes at a fixed place of the stack, 0 for another place. The stack pointer is R1 without a
-    /// uniform register.
+    /// Returns the bytes of an access at a fixed offset from the stack pointer; 0 for other addresses. The stack
+    /// pointer is R1 without a uniform register.
     fn stack_bytes(self) -> u32 {
         let (base, offset, has_uniform) = (self.bits(24, 8), self.signed(40, 24), self.bits(91, 1) != 0);
         if base != 1 || offset < 0 || has_uniform {
@@ -173,7 +173,7 @@ impl Encoded {
 mod tests {
     use super::*;
 
-    /// The two halves of an instruction as the disassembler printed them for sm_90 and sm_100, with its text.
+    /// Instructions for sm_90 and sm_100: both halves of the encoding, and the disassembler's text.
     #[test]
     fn reads_words() {
         let read = |address: u32, low: u64, high: u64| {
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(uniform, (Kind::Shared(4), false, None), "STS [R1+UR0+0x4], R21");
     }
 
-    /// Accesses of local memory are decoded like the disassembler's text.
+    /// Decoded accesses of local memory equal the accesses that are parsed from the disassembler's text.
     #[test]
     fn accesses() {
         let read = |low: u64, high: u64| {

@@ -1,9 +1,10 @@
 //! Restores the names of kernels in a cubin that was compiled with other names.
 //!
 //! A kernel's name is in the string tables: as a symbol and, after a prefix, as the name of a section (`.text.NAME`,
-//! `.nv.info.NAME`, …) or of one of ptxas's own symbols. The tables also have entries that nothing references. Both
-//! names have the same length, so nothing moves. Names are found through the tables, because a name may be part of
-//! another name. The result is checked by the names of the file's symbols and sections before and after.
+//! `.nv.info.NAME`, …) or of one of ptxas's own symbols. The tables also have entries that nothing references. The
+//! other name is as long as the own name, so no offset changes. Names are searched in the tables' entries, because a
+//! name may be part of another name. As a check, the names of the file's symbols and sections are compared before and
+//! after.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use object::elf::{FileHeader64, SHT_STRTAB, SHT_SYMTAB};
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use object::{LittleEndian as Little, SectionIndex};
 
-/// Symbol tables of a second form of the code, in objects for Blackwell.
+/// Symbol tables of the second form of the code that objects for Blackwell contain.
 const SHT_MERCURY_SYMTAB: u32 = 0x7000_0085;
 /// Bytes of a symbol.
 const SYMBOL_BYTES: usize = 24;
@@ -20,7 +21,7 @@ const SYMBOL_BYTES: usize = 24;
 /// Returns the file with the kernels' own names.
 ///
 /// # Errors
-/// The file has another form, or a name is at a place whose meaning is unknown.
+/// The file has an unknown form, or a name is at a place whose meaning is unknown.
 pub(crate) fn put_back(cubin: &[u8], others: &[OtherName]) -> Result<Vec<u8>, String> {
     let unread = || "the machine code under another name cannot be read".to_owned();
     let before = Names::of(cubin).ok_or_else(unread)?;
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
     use crate::ptxas_wrapper::cuda;
 
-    /// A kernel whose name is part of another name, with shared memory, and a function of ptxas's own that it calls.
+    /// A kernel with shared memory whose name is part of another name. It calls a function that ptxas generates.
     const KERNEL: &str = ".visible .entry my_cutlass(.param .u64 my_cutlass_param_0) .maxntid 128\n{\n\t.reg .b32 %r<9>;\n\
         \t.reg .b64 %d<9>;\n\t.shared .align 4 .b8 tile[512];\n\tld.param.u64 %d0, [my_cutlass_param_0];\n\
         \tmov.u32 %r0, %tid.x;\n\tmad.wide.u32 %d1, %r0, 8, %d0;\n\tld.global.u32 %r1, [%d1];\n\tmov.u32 %r4, tile;\n\
@@ -130,8 +131,8 @@ mod tests {
         cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas")).into_iter().chain(newest).collect()
     }
 
-    /// ptxas makes the same code of a kernel under both names, if it has no reason for another schedule. Then the file
-    /// with the restored name equals the file compiled under its own name, byte for byte.
+    /// ptxas usually compiles a kernel to the same code under both names. Then the file with the restored name equals
+    /// the file compiled under the kernel's own name, byte for byte.
     #[test]
     fn the_same_file() {
         for ptxas in programs() {
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// A file of another form is an error, and no input causes a panic.
+    /// A file of an unknown form is an error, and no input causes a panic.
     #[test]
     fn damaged_files() {
         let others = [OtherName { name: "cutlasz".into(), own: "cutlass".into() }];
@@ -173,7 +174,7 @@ mod tests {
         });
     }
 
-    /// A table entry ends with a zero, except possibly the last entry.
+    /// Each table entry ends with a zero, except possibly the last entry.
     #[test]
     fn entries_of_tables() {
         assert_eq!(entries(b"x\0ab\0\0c", 1..7), [1..1, 2..4, 5..5, 6..7]);

@@ -27,7 +27,7 @@ impl Loaded {
         }
     }
 
-    /// Returns where a kernel's machine code does not wait for a value that it needs.
+    /// Returns the instructions of a kernel that do not wait for a value that they need.
     pub(crate) fn hazards(&self, kernel: &str) -> Vec<Finding> {
         match self {
             Self::Ptx(_) => Vec::new(),
@@ -35,13 +35,14 @@ impl Loaded {
         }
     }
 
-    /// Returns how often each instruction of a kernel was executed, by address; empty if it is not machine code.
+    /// Returns how often each instruction of a kernel was executed, by address; empty if the kernel is not machine
+    /// code.
     pub(crate) fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
         let Self::Machine(machine) = self else { return Vec::new() };
         machine.count_by_address(kernel, side)
     }
 
-    /// Returns a kernel's execution counts; `None` if it is not machine code.
+    /// Returns a kernel's execution counts; `None` if the kernel is not machine code.
     pub(crate) fn counts(&self, kernel: &str, side: &Side) -> Option<Counts> {
         match self {
             Self::Ptx(_) => None,

@@ -9,7 +9,7 @@ use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 pub(crate) fn reads(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
     let mark = |row: usize| table.marks(row, kind).get(register).copied().unwrap_or(Mark::Free);
     let mut found = Vec::new();
-    // Instructions of the first block before and after `row` are visited separately.
+    // In the first block, the instructions before `row` and those after `row` are visited separately.
     let mut is_seen = vec![false; table.len()];
     let mut starts =
         if flow.end(flow.block(row)) > row + 1 { vec![row + 1] } else { flow.starts_behind(flow.block(row)) };
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!((of(1, 1), of(4, 1)), (vec![1, 2], vec![]));
     }
 
-    /// There are no reads after a jump past the last instruction.
+    /// A jump past the last instruction leads to no reads.
     #[test]
     fn jumps_out_of_the_code() {
         let rows = [("FADD R0, R1, R1", "^v"), ("@P0 BRA 0x30", ":"), ("FADD R1, R0, R0", "v^")];

@@ -1,8 +1,8 @@
 //! The interface of a relocatable object to the linker: symbols, relocations, calls, prototypes, data, and each
 //! function's resources.
 //!
-//! Sections whose names end like other ELF sections' are read, too: objects for Blackwell have a second form of the
-//! code with its own tables (`.nv.merc.`). NVIDIA documents no form; it was derived by comparing bytes with cuobjdump's
+//! Objects for Blackwell have a second form of the code with its own tables, whose names have a prefix (`.nv.merc.`).
+//! These tables are read, too. NVIDIA documents neither form; both were derived by comparing bytes with cuobjdump's
 //! output.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,22 +14,22 @@ use object::{LittleEndian as Little, SectionIndex};
 
 use super::cubin;
 
-/// Replaces a position in code, which depends on the order of instructions.
+/// Replaces a position in code, because the position depends on the order of instructions.
 const PLACE: &str = "a place";
 /// Relocation tables of the second form of the code.
 const SHT_MERCURY_RELA: u32 = 0x7000_0082;
 /// Symbol tables of the second form.
 const SHT_MERCURY_SYMTAB: u32 = 0x7000_0085;
-/// Section types that have a size and no bytes in the file: global, local and shared memory.
+/// Section types that have a size but no bytes in the file: global, local and shared memory.
 const WITHOUT_BYTES: [u32; 4] = [SHT_NOBITS, 0x7000_0007, 0x7000_0009, 0x7000_000a];
 /// The section with the PTX for debuggers; its name ends with a digest of the PTX.
 const SOURCE_TEXT: &str = ".nv_debug_ptx_txt";
-/// Each part of the call graph begins with an entry of symbol 0 and a mark, at least this value.
+/// Each part of the call graph begins with an entry of symbol 0 and a mark. Marks are at least this value.
 const FIRST_MARK: u32 = 0xffff_fff0;
 const DIRECT_CALLS: u32 = u32::MAX;
 const INDIRECT_CALLS: u32 = u32::MAX - 2;
 
-/// Reads the interface of an object; `None` if it is no such file or is truncated.
+/// Reads the interface of an object; `None` if the file is no object or is truncated.
 pub(crate) fn read(object: &[u8]) -> Option<Relocatable> {
     let header = FileHeader64::<Little>::parse(object).ok()?;
     let sections = header.sections(Little, object).ok()?;
@@ -60,12 +60,12 @@ pub(crate) fn read(object: &[u8]) -> Option<Relocatable> {
 #[derive(Default)]
 struct Calls {
     callees: BTreeMap<String, BTreeSet<String>>,
-    /// Functions with calls of functions that are defined elsewhere, or of addresses that are only known at run time.
+    /// Functions that call functions of other files, or addresses that are only known at run time.
     leaving: BTreeSet<String>,
 }
 
 impl Calls {
-    /// Returns whether a function calls an unknown function, directly or indirectly. O(calls).
+    /// Returns whether a function calls a function outside the file, directly or indirectly. O(calls).
     fn leave(&self, name: &str) -> bool {
         let (mut seen, mut waiting) = (BTreeSet::from([name]), vec![name]);
         while let Some(name) = waiting.pop() {
@@ -99,7 +99,7 @@ struct Symbol {
 }
 
 impl Symbol {
-    /// Returns whether it is in code of the file, so that an addend is a position in code.
+    /// Returns whether the symbol is in code of the file. Then an addend is a position in code.
     fn is_code(&self) -> bool {
         self.section != 0 && (self.kind == STT_FUNC || function_of(&self.name).is_some() || is_debug(&self.name))
     }
@@ -160,7 +160,7 @@ impl<'a> Elf<'a> {
         Some(self.sections.section(index).ok()?.link(Little))
     }
 
-    /// Returns a string by its offset in the symbols' string table.
+    /// Returns the string at an offset in the string table of the symbols.
     fn string(&self, index: SectionIndex, at: u32) -> Option<&'a str> {
         let symbols = self.link(index)?;
         let names = self.data(self.link(symbols)?)?;
@@ -244,7 +244,7 @@ impl<'a> Elf<'a> {
 }
 
 /// Removes ptxas's number from the name of a function-local variable: `$___ZZ4stepE5plane__32`. The number counts
-/// declarations, registers included, and no other file sees such a name.
+/// declarations, registers included, and the name is local to the file.
 fn without_count(name: &str) -> &str {
     let rest = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if name.starts_with('$') && rest.len() < name.len() { rest.strip_suffix("__").unwrap_or(name) } else { name }
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::ptxas_wrapper::cuda;
 
-    /// A function leaves the file if a callee does, and not merely because of recursion.
+    /// A function calls code outside the file if a callee does, but not merely because it is recursive.
     #[test]
     fn leaving_calls() {
         let of = |pairs: &[(&str, &str)]| {
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// The interface of ptxas's object with two kernels and a function that no other file sees.
+    /// The interface of ptxas's object with two kernels and a function that is local to the file.
     #[test]
     fn footprints() {
         let Some(bin) = cuda::programs(&["ptxas"]) else { return };

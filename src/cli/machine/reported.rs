@@ -1,6 +1,6 @@
 //! Computes the figures of `ptxas -v` for kernels from their machine code, without a run of ptxas.
 //!
-//! Registers, stack and shared memory are attributes. The spilled bytes are those of the accesses that ptxas marks,
+//! Registers, stack and shared memory are attributes. The spilled bytes are the bytes of the accesses that ptxas marks,
 //! since CUDA 12.8. If `-v` differs, it reports fewer bytes than the code moves
 //! (docs/notebook/2026-11-29-marks-of-spills-in-a-cubin.md).
 
@@ -17,7 +17,7 @@ use crate::ptxas::PtxasReports;
 /// The first release of CUDA whose ptxas marks spills, times ten.
 const FIRST_RELEASE: u32 = 128;
 
-/// From this number of accesses, ptxas loses some marks: their attribute's length has 16 bits.
+/// With this number of accesses or more, ptxas may lose marks: the length of their attribute has 16 bits.
 const MOST_ACCESSES: usize = 8192;
 
 /// Returns the figures of each kernel, without ptxas's advice; `None` if the code does not contain all of them.
@@ -41,7 +41,7 @@ pub(crate) fn reported(code: &[u8]) -> Option<PtxasReports> {
     facts.into_iter().map(ptxas_report).collect()
 }
 
-/// Returns whether a function within a kernel's code has loads without marks: the loads may restore saved registers.
+/// Returns whether a function within a kernel's code has loads without marks. Such loads may restore saved registers.
 fn saves_registers(facts: &Facts, accesses: &[Access]) -> bool {
     let offset = |access: &Access| (access.row * BYTES) as u32;
     let is_within = |access: &Access| facts.functions.iter().any(|function| function.contains(&offset(access)));
@@ -62,8 +62,8 @@ pub(crate) fn by_attributes(facts: &Facts) -> PtxasReport {
 }
 
 /// Returns the bytes that the accesses at these offsets store to and load from local memory. `None` if marks may be
-/// lost, or if a mark is at an unexpected instruction. Spills to shared memory have marks, too, and are not counted, as
-/// in `-v`.
+/// lost, or if a mark is at an unexpected instruction. Spills to shared memory also have marks. They are not counted,
+/// as in `-v`.
 fn spilled(marks: &[u32], accesses: &[Access], instructions: &[Instruction]) -> Option<[u32; 2]> {
     let at_fixed_places: BTreeMap<usize, &Access> =
         accesses.iter().filter(|access| access.place.is_some()).map(|access| (access.row * BYTES, access)).collect();
@@ -89,7 +89,7 @@ mod tests {
         Access { row, is_store, bytes, place, is_spill: false }
     }
 
-    /// Returns the spilled bytes of these accesses; the last instruction accesses shared memory.
+    /// Returns the spilled bytes of these accesses. The last instruction accesses shared memory.
     fn of(marks: &[u32], accesses: &[Access]) -> Option<[u32; 2]> {
         let kind = |at: u32| if at == 5 { Kind::Shared(4) } else { Kind::Other };
         let instruction =
@@ -97,7 +97,7 @@ mod tests {
         spilled(marks, accesses, &(0..6).map(instruction).collect::<Vec<_>>())
     }
 
-    /// Marked accesses count by their width, and others do not count: arrays are on the stack, too.
+    /// Marked accesses count by their width. Other accesses do not count, because arrays are on the stack, too.
     #[test]
     fn marked_accesses() {
         let accesses = [
@@ -124,8 +124,8 @@ mod tests {
         assert!(!saves_registers(&Facts { spill_marks: vec![16, 64], ..facts(0) }, &accesses));
     }
 
-    /// There are no figures if a mark is at an instruction other than an access of a fixed place, nor if marks may be
-    /// lost.
+    /// There are no figures if a mark is at an instruction other than an access at a fixed offset from the stack
+    /// pointer, or if marks may be lost.
     #[test]
     fn odd_marks() {
         let accesses = [access(1, true, 8, Some(0)), access(4, true, 4, None)];

@@ -1,4 +1,4 @@
-//! Sums up a function's machine instructions: their number, and how often spilled values are moved.
+//! Sums up a function's machine instructions: their number, and the traffic of spilled values.
 
 use nvptx_ra::tune::ptxas_output::Sass;
 
@@ -17,7 +17,7 @@ pub(crate) fn of(instructions: &[Instruction]) -> Sass {
     };
     if instructions.iter().any(|one| matches!(one.kind, Kind::Local(_) | Kind::Shared(_))) {
         let frequencies = ControlFlow::of(instructions).frequencies();
-        // The sum is below 2^53, and so exact, for the loop nests of real programs; above, it saturates.
+        // For the loop nests of real programs, the sum is below 2^53 and so exact. A larger sum saturates.
         let sum = |bytes: fn(&Instruction) -> u32| {
             instructions.iter().zip(&frequencies).map(|(one, runs)| f64::from(bytes(one)) * runs).sum::<f64>() as u64
         };
@@ -27,7 +27,7 @@ pub(crate) fn of(instructions: &[Instruction]) -> Sass {
     sass
 }
 
-/// Returns an instruction's bytes at a fixed place of the stack.
+/// Returns the bytes that an instruction accesses at a fixed offset from the stack pointer.
 fn stack_bytes(instruction: &Instruction) -> u32 {
     match instruction.kind {
         Kind::Local(bytes) => bytes,
@@ -35,7 +35,7 @@ fn stack_bytes(instruction: &Instruction) -> u32 {
     }
 }
 
-/// Returns an instruction's bytes in shared memory.
+/// Returns the bytes that an instruction accesses in shared memory.
 fn shared_bytes(instruction: &Instruction) -> u32 {
     match instruction.kind {
         Kind::Shared(bytes) => bytes,
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(traffic(&nest), 4 + 40 + 400 + 4);
     }
 
-    /// A block after the end that jumps back into straight code makes no loop of the code between.
+    /// If a block after the end jumps back into straight code, the code between is no loop.
     #[test]
     fn code_out_of_line_is_no_loop() {
         let code = [
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(traffic(&table), 40);
     }
 
-    /// A subroutine's return is no back edge, whatever its address; its accesses count once.
+    /// A subroutine's return is no back edge, whatever its address. The subroutine's accesses count once.
     #[test]
     fn subroutines_are_no_loops() {
         let code = [WORD, (Call, false, Some(0x40)), WORD, (End, false, None), WORD, (End, false, Some(0))];

@@ -1,5 +1,6 @@
-//! Parses the source lines of instructions, which `nvdisasm -c -gi` prints above them: a line `//## File "k.cu", line 7
-//! inlined at "k.cu", line 12` for the place itself, and one for each inlined call around it.
+//! Parses the source lines of instructions, which `nvdisasm -c -gi` prints above them. The first is `//## File "k.cu",
+//! line 7 inlined at "k.cu", line 12` for the instruction itself. One more line follows for each inlined call around
+//! it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -18,14 +19,15 @@ pub(crate) struct Place {
 pub(crate) struct SourceLines {
     /// Paths, each once, in the order of their first use.
     pub(crate) files: Vec<String>,
-    /// Places: the instruction's own, then the inlined calls around it from the inside out.
+    /// Lists of source lines: the instruction's own line, then the lines of the inlined calls around it, the innermost
+    /// first.
     places: Vec<Vec<Place>>,
-    /// By function: the begins of ranges of instructions with the same place, and the place's number.
+    /// By function: the start of each range of instructions with the same list of lines, and the number of the list.
     functions: BTreeMap<String, Vec<(u32, u32)>>,
 }
 
 impl SourceLines {
-    /// Returns an instruction's source lines, from the inside out; empty if unknown.
+    /// Returns an instruction's source lines, the innermost first; empty if unknown.
     pub(crate) fn of(&self, function: &str, offset: u32) -> &[Place] {
         let Some(stretches) = self.functions.get(function) else { return &[] };
         let behind = stretches.partition_point(|&(start, _)| start <= offset);
@@ -97,7 +99,7 @@ impl SourceLines {
     }
 }
 
-/// Parses a comment's place: `//## File "a.cu", line 30 inlined at …`.
+/// Parses the file and the line in a comment: `//## File "a.cu", line 30 inlined at …`.
 fn comment(line: &str) -> Option<(&str, u32)> {
     let rest = line.trim_start().strip_prefix("//##")?.trim_start().strip_prefix("File \"")?;
     let (path, rest) = rest.split_once("\", line ")?;
@@ -116,7 +118,7 @@ mod tests {
         \t//## File \"a/k.cu\", line 52\n        /*0030*/  BRA 0x30 ;\n\
         \t.section\t.text.f,\"ax\",@progbits\n        /*0000*/  RET ;\n";
 
-    /// A place with its inlined calls holds until the next place, within one function.
+    /// A source line with its inlined calls holds for all instructions up to the next source line, within one function.
     #[test]
     fn reads_lines() {
         let lines = SourceLines::read(LISTING.as_bytes()).expect("memory can be read");

@@ -1,7 +1,8 @@
 //! ptxas's spill slots on the stack: its stores and loads of them, and which stores reach a load.
 //!
-//! nvdisasm prints ptxas's marks of these accesses since CUDA 13.0. Without marks, all accesses at fixed places of the
-//! stack count. A program's own arrays mostly have computed indices, and a wrongly reported value does no harm.
+//! nvdisasm prints ptxas's marks of these accesses since CUDA 13.0. Without marks, all accesses at fixed offsets from
+//! the stack pointer count. Most accesses of a program's own arrays have computed indices, and a wrongly reported value
+//! does no harm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +16,9 @@ pub(super) struct Stored {
     /// The store.
     pub(super) row: usize,
     pub(super) register: usize,
-    /// Executions of its store and loads in a run of the function, in sum.
+    /// Sum of the executions of its store and of its loads, in a run of the function.
     pub(super) moves: f64,
-    /// Its loads, and their destination registers.
+    /// Its loads, each with its destination register.
     pub(super) loads: Vec<(usize, usize)>,
 }
 
@@ -28,12 +29,12 @@ pub(super) struct SpillSlots {
     rows: Vec<usize>,
     /// In the order of the code.
     pub(super) stored: Vec<Stored>,
-    /// By load and register: the numbers of the stores that may reach it.
+    /// By load and register: the numbers of the stores that may reach the load.
     sources: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
 impl SpillSlots {
-    /// Finds the slots of a function; `times` are the execution frequencies of instructions. O(loads · blocks).
+    /// Finds the slots of a function. `times` are the execution frequencies of instructions. O(loads · blocks).
     pub(super) fn of(table: &LifeRanges, flow: &ControlFlow, times: &[f64]) -> Self {
         let accesses = || (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
         let are_marked = accesses().any(|access| access.is_spill);
@@ -82,8 +83,8 @@ impl SpillSlots {
     }
 }
 
-/// Returns which of the instructions `rows`, in code order, may be the last executed before `row`. The search follows
-/// control flow backwards to the first match on each path.
+/// Returns the instructions of `rows` that may be the last executed before `row`. `rows` is in code order. The search
+/// follows control flow backwards to the first match on each path.
 fn reaching(flow: &ControlFlow, rows: &[usize], row: usize) -> Vec<usize> {
     let mut found = BTreeSet::new();
     let mut is_seen = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Finds the values that ptxas spills: the values that machine code stores to the stack. A value is identified by the
-//! source line of the instruction that computes it.
+//! Finds the values that ptxas spills. Machine code stores them to the stack. A value is identified by the source line
+//! of the instruction that computes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use super::source_lines::SourceLines;
 use super::spill_slots::{SpillSlots, Stored};
 use super::writes::writes;
 
-/// Most copies, stores and loads on the way to a value's computation, or to its readers.
+/// Most copies, stores and loads that are followed to a value's computation, or to its readers.
 const MOST_STEPS: usize = 32;
 
-/// Returns the spills of a function; none if the decoder and the disassembler disagree on the function. O(instructions)
-/// for each spilled word.
+/// Returns the spills of a function; empty if the decoder and the disassembler disagree on the function.
+/// O(instructions) for each spilled word.
 pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instruction]) -> Spills {
     let Some(flow) = ControlFlow::of_table(table, code) else { return Spills::default() };
     let times = flow.frequencies();
@@ -81,7 +81,7 @@ impl Function<'_> {
     }
 
     /// Returns the instructions that read the value that an instruction leaves in a register. Copies are followed up to
-    /// a limit. Stores of spilled words are excluded: their values are read where they are loaded.
+    /// a limit. Stores of spilled words are excluded: the readers of such a value follow its loads.
     fn read(&self, row: usize, register: usize) -> BTreeSet<usize> {
         let (mut found, mut todo) = (BTreeSet::new(), vec![(row, register)]);
         let mut seen = BTreeSet::from([(row, register)]);
@@ -105,7 +105,8 @@ fn is_product_and_sum(text: &str) -> bool {
     words.next().is_some_and(|opcode| opcode.split('.').next().is_some_and(|name| name.contains("FMA")))
 }
 
-/// Returns which of an instruction's adjacent destination registers a register is, and the number of these.
+/// Returns the index of a register among an instruction's adjacent destination registers, and the number of these
+/// registers.
 fn part(table: &LifeRanges, row: usize, register: usize) -> (u32, u32) {
     let marks = table.marks(row, Kind::General);
     let is_written = |at: usize| marks.get(at).is_some_and(|mark| mark.is_write());
@@ -141,7 +142,8 @@ mod tests {
         spills(&table, &lines, &code).words.iter().map(|word| (word.line, word.word, word.of)).collect()
     }
 
-    /// A stored value is the last computed value, with the word's position if there are several; copies are followed.
+    /// A stored value is the last computed value. If the value has several words, the word's index is part of the
+    /// result. Copies are followed.
     #[test]
     fn what_is_stored() {
         let store = "STL [R1], R3 (*\"SpillRefill\"*)";
@@ -158,7 +160,7 @@ mod tests {
         );
     }
 
-    /// Lines with a fused multiply-add are distinguished from others.
+    /// Lines with a fused multiply-add are distinguished from other lines.
     #[test]
     fn products_and_sums() {
         let found = ["FFMA R0, R1, R2, R3", "@!P0 HFMA2.BF16_V2 R0, R1, R2, R3", "DFMA R0, R2, R4, R6"];
@@ -166,8 +168,8 @@ mod tests {
         assert!(!["FADD R0, R1, R2", "FMUL R0, R1, R2", "IMAD R0, R1, R2, R3"].into_iter().any(is_product_and_sum));
     }
 
-    /// A value's cost counts its stores and loads, each ten times for each loop around it; a load belongs to the store
-    /// before it.
+    /// A value's cost counts its stores and loads. Each counts ten times for each loop around it. A load belongs to the
+    /// store before it.
     #[test]
     fn what_spills_move() {
         let (store, load) = ("STL [R1], R3 (*\"SpillRefill\"*)", "LDL R3, [R1] (*\"SpillRefill\"*)");
@@ -186,8 +188,8 @@ mod tests {
         assert_eq!(spills(&table, &lines, &code).words.iter().map(moves).collect::<Vec<_>>(), [(10, 2), (13, 11)]);
     }
 
-    /// Each load has the readers of its value, after copies, too. A load finds the store that executes last before it,
-    /// and a value that is loaded and stored again stays the same value.
+    /// Each load has the readers of its value, also after copies. A load finds the store that executes last before it.
+    /// A value that is loaded and stored again stays the same value.
     #[test]
     fn what_loads_serve() {
         let [store, load] = ["STL [R1], R3 (*\"SpillRefill\"*)", "LDL R3, [R1] (*\"SpillRefill\"*)"];
@@ -213,8 +215,8 @@ mod tests {
         assert_eq!((found.words.len(), found.words[0].line, loads), (1, 10, vec![(10, vec![13]), (10, vec![17])]));
     }
 
-    /// If stores have ptxas's mark, stores without a mark are the program's own. If no store has one, as before CUDA
-    /// 13.0, stores at fixed places are ptxas's.
+    /// If some stores have ptxas's mark, stores without a mark are the program's own. If no store has a mark, as before
+    /// CUDA 13.0, stores at fixed offsets from the stack pointer are ptxas's.
     #[test]
     fn own_stores() {
         let first = [("FADD R3, R0, R0", "v  ^"), ("STL [R1], R3", "   v")];

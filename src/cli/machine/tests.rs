@@ -14,7 +14,7 @@ use crate::ptxas_wrapper::cuda;
 /// Processors, and the PTX version that supports them.
 const PROCESSORS: [(u32, &str); 5] = [(75, "8.0"), (80, "8.0"), (90, "8.0"), (100, "8.7"), (120, "8.7")];
 
-/// Processors tested with other releases than the development version. There are only two, because each start of the
+/// Processors tested with other releases than the development version. The list is short, because each start of the
 /// disassembler takes half a second.
 const OF_OTHERS: [u32; 2] = [90, 120];
 
@@ -26,10 +26,11 @@ const TEXTS: [&str; 4] = [
     "tests/ptx/compared/shuffled_struct.ptx",
 ];
 
-/// With few registers, the kernels spill.
+/// The second set of options leaves the kernels few registers, so that they spill.
 const OPTIONS: [&[&str]; 2] = [&[], &["-maxrregcount=24"]];
 
-/// Returns the installed toolkits: the development version, and the oldest and the newest release that builds trust.
+/// Returns the installed toolkits: the development version, and the oldest and the newest release for which builds use
+/// decoded figures.
 fn folders() -> Vec<PathBuf> {
     let doors = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/doors");
     let others = ["triton-3.5.1/triton/backends/nvidia/bin", "cuda-13.5/nvidia/cu13/bin"].map(|name| doors.join(name));
@@ -50,7 +51,7 @@ fn for_processor(text: &str, processor: u32, release: &str) -> String {
 }
 
 /// Instructions are decoded as the disassembler prints them, and figures equal those of `ptxas -v`. If spilled bytes
-/// differ, `-v` reports fewer.
+/// differ, `-v` reports fewer bytes.
 #[test]
 fn what_is_read_is_what_nvidias_programs_say() {
     let folders = folders();

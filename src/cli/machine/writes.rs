@@ -3,13 +3,15 @@
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 
-/// Returns the instructions whose writes may have made the register's value at `row`, in code order. The search follows
-/// control flow backwards to the first write on each path. A conditional write does not end a path. Empty if no path
-/// has a write: the disassembler then counts the register as live at the function's begin. O(instructions).
+/// Returns the instructions whose writes may have made the register's value at `row`, in code order.
+///
+/// The search follows control flow backwards to the first write on each path. A conditional write does not end a path.
+/// The result is empty if no path has a write: the disassembler then counts the register as live at the start of the
+/// function. O(instructions).
 pub(crate) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
     let mark = |row: usize| table.marks(row, kind).get(register).copied().unwrap_or(Mark::Free);
     let mut found = Vec::new();
-    // Instructions of the first block before and after `row` are visited separately.
+    // In the first block, the instructions before `row` and those after `row` are visited separately.
     let mut is_seen = vec![false; table.len()];
     let mut ends = vec![row];
     while let Some(end) = ends.pop() {
@@ -39,8 +41,8 @@ pub(crate) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: K
     found
 }
 
-/// Returns the last write up to `row` in the code, else the first write after it: messages use this write if there are
-/// several.
+/// Returns the last write up to `row` in the code, else the first write after `row`. If there are several writes,
+/// messages use this write.
 pub(crate) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
     let behind = writes.partition_point(|&write| write <= row);
     behind.checked_sub(1).or(Some(0)).and_then(|at| writes.get(at)).copied()
@@ -56,8 +58,7 @@ mod tests {
         writes(&of_texts(rows), &ControlFlow::of(&code_of_texts(rows)), row, Kind::General, register)
     }
 
-    /// Both paths into a loop count, a conditional write hides no other write, and a path ends where the register is
-    /// free.
+    /// Both paths into a loop count. A conditional write hides no other write. A path ends where the register is free.
     #[test]
     fn writes_reach_over_control_flow() {
         assert_eq!(of(&COPIES_IN_A_LOOP, 1, 0), [0, 2]);

@@ -38,7 +38,7 @@ pub(crate) struct Counterexample {
     pub(crate) shape: [[u32; 3]; 2],
     /// Warp instructions of the PTX executed until the difference showed.
     pub(crate) steps: u64,
-    /// The set of launches that contains it.
+    /// The set that contains this launch.
     pub(crate) launches: Launches,
     /// The machine instruction that stores the value: `STG.E`.
     pub(crate) instruction: Option<String>,
@@ -52,16 +52,17 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Returns a result without a comparison, for a reason.
+    /// Returns the result for a kernel that is not compared, with the reason.
     pub(crate) fn open(reason: impl Into<String>) -> Self {
         Self { meaning: Meaning::NotComparable(reason.into()), counterexample: None }
     }
 }
 
 impl Text {
-    /// Makes the sets of launches of a kernel from `launches`: with one block, because several blocks of many kernels
-    /// have races on drawn arguments; with several blocks; and, if results are exact to the last bit, with infinities,
-    /// NaN and the limits of integers. Each launch runs once, for any number of codes to compare.
+    /// Makes the sets of launches of a kernel from `launches`. The first set has one block, because several blocks of
+    /// many kernels have races on drawn arguments. The second set has several blocks. If results are exact to the last
+    /// bit, a third set has infinities, NaN and the limits of integers. Each launch of the PTX runs once, for any
+    /// number of codes to compare.
     pub(crate) fn checked(&self, kernel: &str, launches: &Launches) -> Checked<'_> {
         let drawn = self.as_assembled(launches);
         let all = drawn.most_steps_in_all;
@@ -102,7 +103,7 @@ impl Code<'_> {
         Some(function.instructions.get(number.checked_sub(1)? as usize)?.mnemonic.to_string())
     }
 
-    /// Returns the same code with approximate functions that are off in each direction.
+    /// Returns the same code with other results of approximate functions: the lowest, the highest, and drawn results.
     fn others(&self) -> Result<Vec<Loaded>, Error> {
         let ways = [Approximation::Lowest, Approximation::Highest, Approximation::Drawn(1)];
         ways.into_iter().map(|way| program::program(self.cubin, "the cubin", way)).collect()
@@ -110,7 +111,7 @@ impl Code<'_> {
 }
 
 impl Checked<'_> {
-    /// Compares the kernel with its machine code, within the bound of executed instructions for one code.
+    /// Compares the kernel with its machine code. The bound of executed instructions applies to each code.
     ///
     /// # Errors
     /// The disassembler fails.

@@ -13,17 +13,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::interrupt::is_interrupted;
 
-/// Launches with parameters near the limits of their types, for comparisons of machine code.
+/// Number of launches with parameters near the limits of their types, for comparisons of machine code.
 pub(crate) const AT_LIMITS: u32 = 6;
 
-/// One launch may have at most this fraction of all instructions, so that others with smaller sizes may follow.
+/// One launch may execute at most all instructions divided by this number, so that launches with smaller sizes may
+/// follow.
 const OF_A_LAUNCH: u64 = 3;
 
 /// Result of comparing a kernel's machine code with its PTX.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Meaning {
-    /// Both store the same in `launches` launches. `statements` are the executed statements of the PTX, and all its
-    /// statements.
+    /// Both store the same values in `launches` launches. `statements` are the executed statements of the PTX, and all
+    /// its statements.
     Same { launches: usize, statements: [usize; 2] },
     /// The machine code computes something else: where, and what.
     Different(String),

@@ -1,4 +1,4 @@
-//! A PTX module with all results that it allows.
+//! A PTX module, with all results that the PTX allows.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use nvptx_ra::ptx::Module;
 pub(crate) struct Text {
     pub(crate) program: Arc<Program>,
     bytes: Vec<u8>,
-    /// The same with products fused, computed when a difference requires it.
+    /// The module with its products fused. It is computed when a difference requires it.
     fused: OnceCell<Vec<Program>>,
     /// Whether some results are only specified up to an error.
     pub(super) approximates: bool,
-    /// The processor in the PTX.
+    /// The processor that the PTX specifies.
     pub(crate) cpu: String,
 }
 
@@ -34,7 +34,7 @@ impl Text {
         }
     }
 
-    /// Returns the other valid readings of the PTX: with its products fused.
+    /// Returns the other valid readings of the PTX, in which products are fused.
     pub(super) fn fused(&self) -> Result<&[Program], Error> {
         if let Some(fused) = self.fused.get() {
             return Ok(fused);

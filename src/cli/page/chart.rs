@@ -44,7 +44,7 @@ pub(crate) fn area(heights: &[u32], stride: u32, end: u32, x: Scale, y: Scale) -
     path
 }
 
-/// Returns round numbers from 0, about `wanted` at most, the last at most `most`.
+/// Returns about `wanted` round numbers from 0 to `most`.
 pub(crate) fn ticks(most: u32, wanted: u32) -> Vec<u32> {
     let least = most.div_ceil(wanted.max(1)).max(1);
     let power = 10u32.pow(least.ilog10());

@@ -6,12 +6,13 @@ pub(crate) mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// A page with more kernels shows one of them open; a click opens the others.
+/// If a page has at most this many kernels, all are expanded. Otherwise, only one is expanded, and a click expands
+/// another.
 pub(crate) const ALL_SHOWN: usize = 3;
 
 /// Returns a complete page: its header and the rest.
 pub(crate) fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
-    // The browser enforces that nothing is loaded and nothing is run.
+    // The policy makes the browser refuse to load or run anything.
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     let page = html! {
         (DOCTYPE)
@@ -36,7 +37,7 @@ pub(crate) fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
     page.into_string() + "\n"
 }
 
-/// Asserts that a page is one file that neither runs nor loads anything, with a policy for the browser.
+/// Asserts that a page is one file that neither runs nor loads anything, and that it has a policy for the browser.
 #[cfg(test)]
 pub(crate) fn assert_loads_nothing(page: &str) {
     assert!(!page.contains("<script") && page.matches("<style").count() == 1);
@@ -46,7 +47,7 @@ pub(crate) fn assert_loads_nothing(page: &str) {
     }
 }
 
-/// Returns a legend's entry. It stays on one line with its mark.
+/// Returns a legend's entry. Its text stays on one line with its mark.
 pub(crate) fn key(class: &str, text: &str) -> Markup {
     html! { span.entry { span.key.(class) {} (text) } }
 }

@@ -1,8 +1,8 @@
 //! Parses ptxas's arguments into options, values of options, and inputs.
 //!
-//! Long names follow two dashes and short names one dash. A value follows `=` or is the next argument, whatever the
-//! argument looks like. `-O3` and `-m64` join the name with a number. An options file is replaced by its arguments, at
-//! its position. ptxas itself is asked whether an option that is in no table takes a value.
+//! Long names follow two dashes, and short names follow one dash. A value follows `=` or is the next argument, whatever
+//! the argument looks like. `-O3` and `-m64` join the name with a number. The contents of an options file replace its
+//! option, at the same position. If an option is in no table, a run of ptxas shows whether the option takes a value.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::options::{OptionValue, Row, by_word};
 /// One part of an invocation.
 #[derive(Clone, Debug)]
 pub(super) enum ParsedArgument {
-    /// An option, its value if it takes one, and the arguments that spell it.
+    /// An option, its value if it takes one, and the arguments that spell the option.
     Option { row: &'static Row, value: Option<String>, spelling: Vec<String> },
     /// An option that is in no table, by its name with the dashes.
     Unknown { name: String, value: Option<String>, spelling: Vec<String> },
@@ -23,7 +23,7 @@ pub(super) enum ParsedArgument {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnreadableArguments(pub String);
 
-/// Sources of information that is not in the arguments.
+/// Sources of information that the arguments do not contain.
 #[derive(Clone, Copy)]
 pub(super) struct ArgumentSources<'a> {
     /// Reads a file.
@@ -42,7 +42,7 @@ pub(super) fn read(
     let mut parsed = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        // A single dash is the standard input.
+        // A single dash means the standard input.
         if !argument.starts_with('-') || argument == "-" {
             parsed.push(ParsedArgument::Input(argument.clone()));
             continue;
@@ -86,7 +86,7 @@ pub(super) fn read(
     Ok(parsed)
 }
 
-/// Returns the option and the number of `-O3` and `-m64`.
+/// Splits an argument such as `-O3` or `-m64` into its option and its number.
 fn joined(argument: &str) -> Option<(&'static Row, &str)> {
     let (name, number) = argument.split_at_checked(2)?;
     let row = by_word(name).filter(|row| matches!(row.takes, OptionValue::Number | OptionValue::JoinedNumber))?;
@@ -185,7 +185,7 @@ mod tests {
         Ok(parsed.iter().map(one).collect::<Vec<_>>().join(" "))
     }
 
-    /// Each form that ptxas accepts is parsed, and each form that ptxas refuses is left to ptxas.
+    /// The parser accepts each form that ptxas accepts, and leaves each form that ptxas refuses to ptxas.
     #[test]
     fn forms_of_options() {
         let good = [

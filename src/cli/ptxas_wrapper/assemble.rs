@@ -11,17 +11,18 @@ use super::real_ptxas::RealPtxas;
 use crate::ptxas::Folder;
 use crate::ptxas_run::{Assembled, Failure};
 
-/// How many runs of ptxas an invocation has.
+/// Whether an invocation runs ptxas once or several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// This run only: options that concern one run, such as a trace of times, apply to it.
+    /// Once. This run gets the options that concern one run, such as a trace of times.
     One,
-    /// Another run on the stock PTX, and the runs of a search.
+    /// Several times: on the stock PTX, and for a search. Only the run on the stock PTX gets the options that concern
+    /// one run.
     Several,
 }
 
-/// Assembles PTX as the invocation would assemble its own. Neither the output file nor the standard streams are
-/// touched.
+/// Assembles a PTX module as the invocation assembles its own module. Neither the output file nor the standard streams
+/// are touched.
 pub(super) fn assemble(invocation: &Invocation, ptxas: &RealPtxas, ptx: &[u8], runs: Runs) -> Result<Assembled, Error> {
     let folder = Folder::new("ptxas")?;
     let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));

@@ -21,7 +21,7 @@ use crate::{interrupt, output};
 
 /// Delivers ptxas's result, or a better result.
 pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
-    // Parsing the PTX takes time, even if the cache has the result. It is only done for the log.
+    // Parsing the PTX takes time, even if the cache has the result. The PTX is parsed here only for the log.
     if !matches!(task.settings.log, Log::Nowhere) {
         guarded(task, STAYS, || {
             log_unread(task);
@@ -102,7 +102,8 @@ fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
     Ok(end(&stock_result))
 }
 
-/// Compares the delivered code with the PTX, if the user asks for it. A ptxas that failed has delivered no code.
+/// Compares the delivered code with the PTX, if the user requests the comparison. A ptxas that failed has delivered no
+/// code.
 fn check_it(task: &Task<'_>, made_by: &str, cubin: &[u8]) {
     if task.settings.check && !cubin.is_empty() && !interrupt::is_interrupted() {
         let checked = guarded(task, "not checked", || check::of(task, made_by, cubin));
@@ -114,7 +115,7 @@ fn end(stock_result: &StockResult) -> ExitCode {
     if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(stock_result.status) }
 }
 
-/// Records the PTX for a later search, if the user asks for it and the PTX has kernels to search.
+/// Records the PTX for a later search, if the user requests records and the PTX has kernels to search.
 fn record(task: &Task<'_>, stock_result: &StockResult) {
     let Some(folder) = task.settings.record.as_deref().filter(|_| stock_result.status.success()) else { return };
     guarded(task, STAYS, || {
@@ -139,8 +140,8 @@ fn say_left(task: &Task<'_>, entry: &Entry) {
     entry.left.iter().for_each(|left| task.settings.note(&format!("{}; by the cache", line_of(left))));
 }
 
-/// Logs the functions that cannot be parsed. Nothing is logged here for a module that cannot be split into functions:
-/// the search refuses such a module and logs the reason.
+/// Logs the functions that cannot be parsed. If a module cannot be split into functions, nothing is logged here: the
+/// search refuses the module and logs the reason.
 fn log_unread(task: &Task<'_>) {
     let unread = Module::read(&task.input.name(), &task.input.text).map(|module| module.unread());
     unread.unwrap_or_default().iter().for_each(|unread| task.settings.note(&unread.to_string()));
@@ -149,10 +150,10 @@ fn log_unread(task: &Task<'_>) {
 /// Log line for work that failed.
 const STAYS: &str = "the unchanged result stays";
 
-/// Runs work that may fail in any way, panics included. On failure, logs the reason after `otherwise` and returns
+/// Runs work that may fail in any way, also by a panic. On failure, logs the reason after `otherwise` and returns
 /// `None`.
 fn guarded<T>(task: &Task<'_>, otherwise: &str, work: impl FnOnce() -> Result<Option<T>, Error>) -> Option<T> {
-    // A panic is reported by the log only: ptxas's standard error belongs to the compiler.
+    // Only the log reports a panic, because ptxas's standard error belongs to the compiler.
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(work));
     let _ = std::panic::take_hook();

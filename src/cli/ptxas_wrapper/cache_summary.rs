@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Default, clap::Subcommand)]
 enum Command {
-    /// List the kernels of all PTX files, the last build's at the end (default)
+    /// List the kernels of all PTX files, those of the last build at the end (default)
     #[default]
     List,
     /// Remove all entries
@@ -174,16 +174,15 @@ fn figures(cost: &KernelCost) -> [String; 3] {
 /// The sum of the gains of all searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Gain {
-    /// Kernels that were searched, for their own PTX file or for another file that contains them; and the number found
-    /// for another file.
+    /// The kernels that were searched. `known` counts those among them whose results were found for another PTX file.
     kernels: usize,
     known: usize,
     better: usize,
     more_warps: usize,
-    /// Bytes spilled by the searched kernels, before and after.
+    /// Bytes that the searched kernels spill, before and after the search.
     bytes: [u64; 2],
     milliseconds: u64,
-    /// PTX files whose kernels' names are not stored.
+    /// PTX files whose cache entries lack the names of kernels.
     nameless: usize,
 }
 
@@ -272,7 +271,7 @@ mod tests {
         assert_eq!(json["texts"][1]["better"][0]["after"]["warps"], 36);
     }
 
-    /// Entries of all forms are counted and removed. Entries of searches are listed, the last used at the end; a
+    /// Entries of all forms are counted and removed. Entries of searches are listed, the last used at the end. A
     /// damaged entry is skipped.
     #[test]
     fn entries_of_a_cache() {

@@ -37,17 +37,18 @@ pub(super) struct Checked {
 struct CheckedKernel {
     kernel: String,
     meaning: Meaning,
-    /// The folder that reproduces a difference.
+    /// The folder with the files that reproduce a difference.
     folder: Option<PathBuf>,
 }
 
-/// Returns the cached comparison for the code that a profile makes of the PTX, or for stock code.
+/// Returns the cached comparison of the code that the profile `made_by` makes of the PTX. An empty profile stands for
+/// stock code.
 pub(super) fn known(task: &Task<'_>, made_by: &str) -> Option<Checked> {
     task.place.as_ref()?.checked(made_by)
 }
 
 /// Compares a cubin with the PTX, unless the result is cached. `made_by` is the profile from which the cubin was made;
-/// it is empty for stock.
+/// empty for stock.
 pub(super) fn of(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Option<Checked>, Error> {
     if let Some(checked) = known(task, made_by) {
         return Ok(Some(checked));
@@ -100,7 +101,7 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
         launches.threads = (!threads.is_empty()).then(|| threads.iter().product());
         let compared = text.checked(kernel, &launches).compare(code);
         let Compared { meaning, counterexample } = compared.unwrap_or_else(|error| Compared::open(error.problem));
-        // A missing wait shows in any launch, so there is no counterexample for it.
+        // Any launch shows a missing wait, so there is no counterexample for it.
         let shown_by = counterexample.map_or(launches, |counterexample| counterexample.launches);
         let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &shown_by));
         let folder = folder.and_then(|kept| {
@@ -111,7 +112,8 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
     Ok(Checked { kernels: kernels.into_iter().map(kernel).collect() })
 }
 
-/// Returns how many warp instructions each of `kernels` kernels may execute, from ptxas's estimated work on the PTX.
+/// Returns how many warp instructions each of `kernels` kernels may execute. The number is in proportion to ptxas's
+/// estimated work on the PTX.
 fn steps(of_ptxas: Work, kernels: usize) -> u64 {
     of_ptxas.times(TIMES).max(LEAST).0 / MICROSECONDS_OF_A_STEP / kernels.max(1) as u64
 }
@@ -165,7 +167,8 @@ fn short(key: &Key) -> String {
 mod tests {
     use super::*;
 
-    /// A small PTX module gets half a second and a large module ptxas's own time, divided among its kernels.
+    /// The comparison of a small PTX module may take half a second, and that of a large module as long as ptxas. The
+    /// kernels share this time.
     #[test]
     fn shares() {
         let of = |work: u64, kernels| steps(Work(work), kernels);

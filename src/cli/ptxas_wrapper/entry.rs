@@ -32,8 +32,7 @@ pub(super) struct Entry {
     /// The kernels that stay stock; empty in entries of earlier versions.
     #[serde(default)]
     pub(super) left: Vec<UnchangedKernel>,
-    /// How many of the kernels were not searched for this PTX module, because the cache had their results from other
-    /// modules.
+    /// How many kernels were not searched for this PTX module, because the cache had their results from other modules.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) known: usize,
 }
@@ -46,7 +45,7 @@ fn is_zero(number: &usize) -> bool {
 /// A better variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedChoice {
-    /// How it is made: the contents of a profile.
+    /// The profile from which the variant is made.
     pub(super) profile: String,
     /// Digest of the kernel properties in the cubin.
     pub(super) figures: String,
@@ -96,15 +95,15 @@ impl Place {
         Ok(Some(Self { cache, key, of_kernels, of_checks }))
     }
 
-    /// Returns the cached results of kernels that are searched as `how` describes.
+    /// Returns the cached results of kernels. `how` describes their search, and is part of the key.
     pub(super) fn kernels(&self, how: &str) -> KernelCache {
         let mut alike = self.of_kernels.clone();
         alike.field("how", how.as_bytes());
         KernelCache::new(self.cache.clone(), alike)
     }
 
-    /// Returns the entry of the PTX, by its profile if it has one. An earlier search's entry counts only if its profile
-    /// is this profile.
+    /// Returns the cache entry of the PTX, by its profile if it has one. An entry of a search counts only if it has the
+    /// same profile.
     pub(super) fn get(&self, profile: Option<&str>) -> Option<Entry> {
         let entry = self.cache.get(&self.key(profile));
         let is_profile = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.profile.as_str()) == profile;
@@ -115,7 +114,8 @@ impl Place {
         self.cache.put(&self.key(profile), entry)
     }
 
-    /// Returns the cached comparison for the code that a profile makes of the PTX, or for stock code.
+    /// Returns the cached comparison of the code that the profile `made_by` makes of the PTX. An empty profile stands
+    /// for stock code.
     pub(super) fn checked<T: DeserializeOwned>(&self, made_by: &str) -> Option<T> {
         self.cache.get(&self.key_of_check(made_by))
     }

@@ -1,5 +1,5 @@
 //! `NVPTX_RA_UNCHANGED`: kernels that stay stock, and choices that are excluded for other kernels. Search results stay
-//! in the cache; they are not delivered.
+//! in the cache. The excluded parts of a result are not delivered.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ const WITHOUT: &str = "without";
 /// Matches every kernel.
 pub(crate) const ALL: &str = "*";
 
-/// The passes' default behaviour, by the names of options, and the option that disables each.
+/// Names of the passes' default behaviour, each with the option that disables it.
 const BY_DEFAULT: [(&str, &str); 6] = [
     ("rename", "no-rename"),
     ("join-liveintervals", "no-join-liveintervals"),
@@ -51,8 +51,8 @@ pub(crate) enum Fate {
 }
 
 impl Exclusions {
-    /// Parses the variable's value: names with commas between, or a file with a line for each name. A value with a
-    /// slash is a file.
+    /// Parses the variable's value: names separated by commas, or the path of a file with one name a line. A value with
+    /// a slash is a path.
     pub(super) fn read(value: OsString) -> Result<Self, Error> {
         let wrong = |problem: String| {
             let remedy = "list kernels, separated by commas, or give a file's path with a slash, or unset it";
@@ -123,7 +123,7 @@ impl Exclusion {
     }
 }
 
-/// Formats a file's line that leaves a function stock, or excludes choices of it.
+/// Formats a line that leaves a function stock, or that excludes some of its choices.
 pub(crate) fn line(name: &str, hash: &str, without: &[String]) -> String {
     let choices: String = without.iter().map(|choice| format!(" {choice}")).collect();
     if choices.is_empty() { format!("{name} {hash}\n") } else { format!("{name} {hash} {WITHOUT}{choices}\n") }
@@ -142,7 +142,7 @@ pub(crate) fn choices(entry: &Entry) -> Vec<String> {
     let named = || entry.options.split(';').filter(|option| !option.is_empty());
     let has = |name: &str, none: &str| named().any(|option| stem(option) == name || option == none);
     let by_default = BY_DEFAULT.iter().filter(|(name, none)| !has(name, none)).map(|(name, _)| (*name).to_owned());
-    // An option that disables a default cannot be excluded.
+    // An option that disables a default is no choice that can be excluded.
     let is_done = |option: &&str| !BY_DEFAULT.iter().any(|(_, none)| none == option);
     named().filter(is_done).map(str::to_owned).chain(bounds(entry)).chain(by_default).collect()
 }
@@ -224,7 +224,8 @@ mod tests {
         }
     }
 
-    /// Excluding all choices leaves a function stock. Excluding some keeps the others, and the options are right.
+    /// If all choices are excluded, the function stays stock. If some are excluded, the other choices stay, and the
+    /// options are valid.
     #[test]
     fn choices_can_be_left_out() {
         let all =
@@ -249,7 +250,7 @@ mod tests {
         use arbitrary::Arbitrary as _;
     }
 
-    /// Functions that stay stock are removed from a profile, and the result tells whether any choice was removed.
+    /// Functions that stay stock are removed from a profile. The result contains whether any choice was removed.
     #[test]
     fn profiles() {
         let profile = Profile::new("sm_90", vec![entry("k", "order=eager"), entry("l", "")]);

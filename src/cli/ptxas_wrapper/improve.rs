@@ -36,7 +36,8 @@ use crate::tune::request::{
     self, Answer, Build, ChangedKernel, Found, Request, Scope, SearchLimits, StockOutput, UnchangedKernel,
 };
 
-/// How many variants of a candidate ptxas judges. One is enough: the first variant has the register count.
+/// How many variants of a kernel ptxas judges if the caller times several files. One is enough: the first variant has
+/// the registers that ptxas gave up.
 const RUNS_OF_A_CANDIDATE: usize = 1;
 
 /// A result with better figures from ptxas than the stock result.
@@ -53,9 +54,10 @@ pub(super) struct Improved {
 
 /// Replays a cached choice.
 ///
-/// Returns an error if ptxas's result has other registers or another stack than in the cache. Different bytes alone are
-/// no error: ptxas orders equal stack slots differently from run to run (`chunkwise_fwd_kernel` of fla, five different
-/// cubins in six runs). Kernels and choices that the user excludes are left out; the figures are then not compared.
+/// Returns an error if ptxas's result has other registers or another stack than the cached result. Different bytes
+/// alone are no error: ptxas orders equal stack slots differently from run to run (`chunkwise_fwd_kernel` of fla: five
+/// different cubins in six runs). The result omits the kernels and choices that the user excludes. If it omits any, the
+/// figures are not compared.
 pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &CachedChoice, runs: Runs) -> Result<Improved, Error> {
     let Task { invocation, input, settings, ptxas, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
@@ -97,7 +99,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
         let request = request(task, stock_result, &measured, &messages_on_text, start, &note);
         Request { object: object.as_ref(), progress: &progress, ..request }
     };
-    // If options select kernels, the variants were judged without these options, so the PTX is assembled again.
+    // If options select kernels, the variants were judged without these options. So the PTX is assembled again.
     let has_same_options = invocation.options == invocation.options_of_one_kernel;
     let finish = |found: &Found| -> Finished {
         let assembled = found.assembled.clone().filter(|_| has_same_options);
@@ -154,7 +156,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
     if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
 
-/// Returns the search's limits: a number of runs if the user sets one, else a share of ptxas's work on the PTX.
+/// Returns the search's limits: the number of runs that the user sets, or else a multiple of ptxas's work on the PTX.
 fn run_limits(settings: &Settings, stock_result: &StockResult, kernels: usize, is_candidate: bool) -> RunLimits {
     if is_candidate {
         return RunLimits::of_runs(RUNS_OF_A_CANDIDATE);
@@ -246,19 +248,22 @@ fn request<'a>(
     }
 }
 
-/// Returns what may be worse than stock: what the user allows, and what is allowed if the result is timed.
+/// Returns in which respects a result may be worse than stock: by the user's settings, and by the limits for timed
+/// results.
 fn allowance(is_timed: bool, more_instructions: u32) -> Allowance {
     let noted = if is_timed { Allowance::TIMED } else { Allowance::default() };
     Allowance { more_instructions: noted.more_instructions.max(more_instructions), ..noted }
 }
 
-/// Returns the path of a tool: next to ptxas, else from the usual search. pip's packages for CUDA 12 share no folder.
+/// Returns the path of a tool: next to ptxas, or else from PATH and CUDA_PATH. pip's packages for CUDA 12 share no
+/// folder.
 fn beside(ptxas: &Path, name: &str) -> PathBuf {
     let beside = ptxas.with_file_name(name);
     if beside.is_file() { beside } else { ptxas::tool(name) }
 }
 
-/// Reads the properties of a cubin's functions. A cubin does not contain ptxas's spills, so the spilled bytes are 0.
+/// Reads the properties of a cubin's functions. A cubin does not contain ptxas's figures for spills, so the spilled
+/// bytes are 0.
 fn measured(cubin: &[u8]) -> Option<PtxasReports> {
     let facts = cubin::facts(cubin)?.into_iter();
     Some(facts.map(|(name, facts)| (name, reported::by_attributes(&facts))).collect())
@@ -305,7 +310,7 @@ fn odd(problem: &str) -> Error {
     Error::pass(problem, "the unchanged result stays")
 }
 
-/// Returns whether the user excludes a choice completely.
+/// Returns whether the user excludes the whole choice.
 pub(super) fn is_left_out(task: &Task<'_>, choice: &CachedChoice) -> bool {
     let profile = Profile::parse(&choice.profile);
     profile.is_ok_and(|profile| !task.settings.exclusions.apply(profile).0.functions.iter().any(exclusions::changes))
@@ -397,7 +402,8 @@ mod tests {
         }
     }
 
-    /// At most the larger of the user's number and the number for timed results is allowed; never fewer warps.
+    /// The larger of two limits applies: the user's limit, and the limit for timed results. The number of warps never
+    /// decreases.
     #[test]
     fn more_instructions_are_allowed() {
         let of = |is_timed, more| allowance(is_timed, more).more_instructions;
@@ -423,7 +429,7 @@ mod tests {
         assert_eq!(line(&traded), format!("{expected}{offered}"));
     }
 
-    /// Unchanged kernels must stay the same, and changed kernels must have the promised registers.
+    /// Unchanged kernels must stay the same, and changed kernels must have the registers that the search found.
     #[test]
     fn what_is_checked() {
         let ptxas_report = |registers| PtxasReport { registers, ..PtxasReport::default() };

@@ -1,4 +1,4 @@
-//! The PTX inputs of an invocation, read before ptxas runs: its output may have the name of an input.
+//! The PTX inputs of an invocation. They are read before ptxas runs, because the output may have the name of an input.
 
 use std::fs;
 use std::io::Read as _;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::invocation::{Input, Invocation, Source};
 
-/// Reads all inputs. If an input is unsuitable, returns the reason why ptxas runs alone; then no input that can only be
-/// read once has been read.
+/// Reads all inputs. If an input is unsuitable, returns the reason why ptxas runs alone. In this case, no input that
+/// can only be read once has been read.
 pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
     check_output(&invocation.output)?;
     let (last, first): (Vec<&mut Input>, Vec<&mut Input>) =
@@ -24,7 +24,7 @@ pub(super) fn read(invocation: &mut Invocation) -> Result<(), String> {
                 input.text = fs::read(path).map_err(|error| path_and(&error))?;
             }
             Source::StandardInput => {
-                // After a read error, ptxas gets the bytes read so far, followed by the end of the file.
+                // If a read error occurs, ptxas gets the bytes up to the error, as if the input ended there.
                 let _ = std::io::stdin().lock().read_to_end(&mut input.text);
             }
         }

@@ -70,7 +70,7 @@ pub(crate) struct Invocation {
     /// The PTX modules, in the order of the arguments.
     pub inputs: Vec<Input>,
     pub output: PathBuf,
-    /// `sm_90` for example; `None` is this ptxas's default.
+    /// The processor, for example `sm_90`; `None` for this ptxas's default.
     pub processor: Option<String>,
     /// The optimisation level: 2 or more if kernels are searched.
     pub level: u32,
@@ -81,9 +81,9 @@ pub(crate) struct Invocation {
     pub bounds: Bounds,
     /// `--register-usage-level`, if given.
     pub register_usage: Option<u32>,
-    /// `--split-compile`, if given: threads of one ptxas.
+    /// `--split-compile`, if given: the number of threads of one ptxas.
     pub split_compile: Option<u32>,
-    /// ptxas uses make's jobserver.
+    /// `--jobserver`: ptxas uses make's jobserver.
     pub jobserver: bool,
     /// `--verbose`: ptxas prints figures of kernels.
     pub verbose: bool,
@@ -99,9 +99,10 @@ pub(crate) struct Invocation {
     pub options: Vec<String>,
     /// The same options except those that select kernels: a kernel is judged in a module of its own.
     pub options_of_one_kernel: Vec<String>,
-    /// Options that concern one run of ptxas, such as a trace of times. Other runs do not get these options.
+    /// Options that concern one run of ptxas, such as a trace of times. Only the run on the stock PTX gets these
+    /// options.
     pub options_of_one_run: Vec<String>,
-    /// Other files that ptxas reads; their contents count like the options.
+    /// Other files that ptxas reads. Their contents affect the result like the options.
     pub files: Vec<PathBuf>,
     pub action: Action,
 }
@@ -273,7 +274,7 @@ impl Invocation {
             Meaning::Verbose => self.verbose = true,
             Meaning::Version => self.action = Action::Version,
             Meaning::WarningsAsErrors => self.warnings_as_errors = true,
-            // These two were handled before.
+            // These two options were handled before.
             Meaning::OptionFile | Meaning::Text => {}
         }
         Ok(())

@@ -1,12 +1,12 @@
-//! Cached results of kernels by their own PTX, independent of the file that contains them. The same cache holds the
-//! results of whole modules.
+//! Cached results of kernels. The key has the kernel's own PTX, independent of the file that contains it. The same
+//! cache holds the results of whole modules.
 
 use nvptx_ra::error::Error;
 
 use crate::cache::{Cache, Key, KeyBuilder};
 use crate::tune::kernel_results::{KernelInput, KernelResult};
 
-/// The results of kernels that are compiled and searched alike.
+/// The results of kernels that are compiled and searched with the same settings.
 pub(super) struct KernelCache {
     cache: Cache,
     /// The part of the key that these kernels share.

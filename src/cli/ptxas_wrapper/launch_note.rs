@@ -1,4 +1,4 @@
-//! Launch properties that a compiler knows and PTX cannot express: comments at the end of a PTX file.
+//! Properties of a launch that a compiler knows and PTX cannot express. They are comments at the end of a PTX file.
 //!
 //! docs/ptxas.md, "Notes of a compiler", has the format. The Python package makes Triton write these notes
 //! (python/nvptx_ra/_launch_notes.py). Only this module reads them.
@@ -11,9 +11,9 @@ const NOTE: &str = "// nvptx-ra: ";
 pub(crate) struct LaunchNote {
     /// Bytes of dynamic shared memory.
     pub(crate) dynamic_shared: Option<u32>,
-    /// Whether the result is timed.
+    /// Whether the caller times the result.
     pub(crate) is_timed: bool,
-    /// Whether the result is one of several that are timed.
+    /// Whether the caller times several files, of which this file is one, and keeps one.
     pub(crate) is_candidate: bool,
     /// The last line with a note's prefix that is not a valid note.
     pub(crate) unknown: Option<String>,

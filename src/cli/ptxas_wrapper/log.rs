@@ -18,8 +18,8 @@ pub(super) struct Reported<'a> {
     pub(super) change: &'a ChangedKernel,
     pub(super) file: &'a str,
     pub(super) processor: &'a str,
-    /// The choices, in a profile's form: the kernel's own and, with the first kernel of a module, those of the
-    /// functions that kernels call.
+    /// The choices, as entries of a profile. The first kernel of a module also has the choices of the functions that
+    /// kernels call.
     pub(super) entries: Vec<&'a Entry>,
 }
 

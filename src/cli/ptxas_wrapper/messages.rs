@@ -1,11 +1,12 @@
 //! ptxas's messages for a file: lines about the machine code, and lines about the PTX.
 //!
-//! If another module's code is delivered than the user's, lines about machine code come from the delivered code. All
-//! other lines come from the user's PTX, with its line numbers and its name.
+//! If the delivered code comes from another module than the user's, lines about machine code come from the run on the
+//! other module. All other lines come from the user's PTX, with its line numbers and its name.
 
 /// Parts of lines about machine code. The second line of function properties has no `ptxas` prefix.
 const OF_CODE: [&str; 9] = [
-    // `wgmma` products that ptxas serialises, around a line of the PTX. The search rejects variants with more of them.
+    // Matrix products (`wgmma`) that ptxas serialises, near a line of the PTX. The search rejects variants with more of
+    // these messages.
     "info    : (C75",
     " bytes stack frame, ",
     "Function properties for ",
@@ -17,16 +18,16 @@ const OF_CODE: [&str; 9] = [
     "Local memory used for function '",
 ];
 
-/// Part of a line about the run of ptxas itself, from `--compiler-stats`.
+/// Part of a line about the run of ptxas, from `--compiler-stats`.
 const OF_RUN: &str = "info    : STAT: ";
 
 fn is_of_code(line: &str) -> bool {
     OF_CODE.iter().any(|part| line.contains(part))
 }
 
-/// Merges the messages for the delivered code with those for the stock code. `None` if the messages about the PTX
-/// differ: then the variant's PTX has a diagnostic that the user's lacks. Lines about a run come from the run that has
-/// them.
+/// Merges the messages for the delivered code with the messages for the stock code. `None` if the messages about the
+/// PTX differ, because the variant's PTX then has a diagnostic that the user's PTX lacks. Lines about a run of ptxas
+/// come from the delivered code's run if it has such lines.
 pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
     let [of_delivered, of_unchanged] = [delivered, unchanged].map(|report| of_run(report, true));
     let (delivered, unchanged) = (&of_run(delivered, false), &of_run(unchanged, false));
@@ -51,7 +52,7 @@ pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
     Some(text)
 }
 
-/// Selects the lines about a run of ptxas, or all others.
+/// Selects the lines about a run of ptxas, or all other lines.
 fn of_run(report: &str, is_wanted: bool) -> String {
     report.split_inclusive('\n').filter(|line| line.contains(OF_RUN) == is_wanted).collect()
 }
@@ -63,8 +64,7 @@ fn named(name: &str) -> String {
     format!(" {name}, line ")
 }
 
-/// Removes the file's name from the messages, because the next file with the same PTX may have another name, and the
-/// lines about the run.
+/// Removes the lines about the run, and the file's name, because the next file with the same PTX may have another name.
 pub(super) fn without_name(report: &str, name: &str) -> String {
     of_run(report, false).replace(&named(name), NAMELESS)
 }
@@ -74,7 +74,7 @@ pub(super) fn with_name(report: &str, name: &str) -> String {
     report.replace(NAMELESS, &named(name))
 }
 
-/// Returns a message's text after its position.
+/// Returns the part of a message after its position.
 fn words(line: &str) -> &str {
     line.split_once("; ").map_or(line, |(_, message)| message)
 }
@@ -115,7 +115,8 @@ mod tests {
         assert!(!without_name(&of_triton, "k.ptx").contains("k.ptx"));
     }
 
-    /// If ptxas injects a wait elsewhere, or none, its message comes from the delivered code.
+    /// A message about an injected wait comes from the delivered code, also if ptxas injects the wait elsewhere or not
+    /// at all.
     #[test]
     fn injected_waits() {
         let wait = |line| {
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(without_name(&with(1), "other.ptx"), UNCHANGED);
     }
 
-    /// If less is spilled, one warning disappears.
+    /// If fewer kernels spill, one warning disappears.
     #[test]
     fn spill_warnings() {
         let spills = "ptxas warning : Registers are spilled to local memory in function 'k', 4 bytes spill stores\n";

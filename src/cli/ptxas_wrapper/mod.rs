@@ -1,8 +1,8 @@
 //! The ptxas wrapper: runs ptxas on the stock PTX, and then searches better variants of the kernels that spill or lose
 //! occupancy. It is called as `nvptx-ra ptxas …`, or by the name `ptxas`.
 //!
-//! The wrapper must never make a build fail. Arguments that are not understood are passed to ptxas verbatim, and an
-//! internal error leaves ptxas's result in place.
+//! The wrapper must never make a build fail. If it does not understand the arguments, ptxas gets them verbatim. After
+//! an internal error, ptxas's result stays in place.
 
 mod argument_parser;
 mod assemble;
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     build::run(&Task::new(&invocation, &settings, &ptxas))
 }
 
-/// Logs why ptxas runs alone. Only the file and the processor are read from the arguments.
+/// Logs why ptxas runs alone. Only the file and the processor are taken from the arguments.
 fn note_alone(log: &Log, arguments: &[OsString], reason: &str) {
     if *log != Log::Nowhere {
         log.about(&Invocation::read(arguments.to_vec(), &|_| None).about(), reason);

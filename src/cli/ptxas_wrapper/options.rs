@@ -3,18 +3,19 @@
 //! The table contains every option in `ptxas --help` of the releases 12.8 to 13.5, and the hidden options that a search
 //! must know. [`unknown`] classifies options that are in neither table.
 
-/// How an option's value is written.
+/// Syntax of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionValue {
     /// No value. ptxas refuses `--verbose=true`.
     Nothing,
     /// `--name=value` or `--name value`.
     Value,
-    /// As [`OptionValue::Value`], with several values separated by commas. A repeated option adds values.
+    /// Like [`OptionValue::Value`], with several values separated by commas. A repeated option adds values.
     List,
-    /// As [`OptionValue::Value`], and the short form may directly precede a number: `-m64`.
+    /// Like [`OptionValue::Value`], and a number may directly follow the short name: `-m64`.
     Number,
-    /// As [`OptionValue::Number`], but the short form never takes the next argument: the 3 in `-O 3` is an input file.
+    /// Like [`OptionValue::Number`], but the next argument is never the short name's value: the 3 in `-O 3` is an input
+    /// file.
     JoinedNumber,
 }
 
@@ -52,12 +53,12 @@ pub(super) enum Class {
     Search,
     /// Kernels are searched, and the search considers the option's meaning.
     SearchWith(Meaning),
-    /// Kernels are searched. The option concerns one run of ptxas, usually for a file of that run: variants do not get
-    /// it.
+    /// Kernels are searched, and variants do not get the option. It concerns one run of ptxas, usually a file of that
+    /// run.
     OfOneRun,
     /// ptxas runs alone, for this reason.
     PassThrough(&'static str),
-    /// As [`Class::PassThrough`], but the option has no effect with this value.
+    /// Like [`Class::PassThrough`], except that the option has no effect with this value.
     PassThroughUnless(&'static str, &'static str),
 }
 
@@ -70,7 +71,7 @@ pub(super) struct Row {
     pub short: &'static str,
     pub takes: OptionValue,
     pub class: Class,
-    /// The first release with the option; 12.8 also stands for earlier releases.
+    /// The first release that has the option; 12.8 also stands for earlier releases.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test compares it with ptxas"))]
     pub since: (u32, u32),
 }
@@ -102,13 +103,13 @@ pub(super) const TABLE: &[Row] = &[
     row("def-load-cache", "dlcm", Value, Search),
     row("def-store-cache", "dscm", Value, Search),
     row("device-debug", "g", Nothing, DEBUGGING),
-    // ptxas ignores it without --compile-only.
+    // ptxas ignores the option without --compile-only.
     row("device-function-maxrregcount", "func-maxrregcount", Value, Search),
     row("device-stack-protector", "device-stack-protector", Value, PassThroughUnless("false", "it protects the stack")),
     row("disable-optimizer-constants", "disable-optimizer-consts", Nothing, Search),
     row("disable-warnings", "w", Nothing, SearchWith(Meaning::NoWarnings)),
     row("dont-merge-basicblocks", "no-bb-merge", Nothing, DEBUGGING),
-    // ptxas ignores it without --compile-only.
+    // ptxas ignores the option without --compile-only.
     since((13, 3), "enable-func-clone-sc", "enable-func-clone-sc", Value, Search),
     row("entry", "e", List, SearchWith(Meaning::Entries)),
     row("extensible-whole-program", "ewp", Nothing, LINKED_LATER),
@@ -175,7 +176,7 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 /// Hidden options that do more than change machine code, sorted by name. `ptxas --help` does not list them. Some have
-/// other short names in ptxas of CUDA 12 and 13.0 than in ptxas of 13.5.
+/// other short names in the ptxas of CUDA 12 and 13.0 than in the ptxas of 13.5.
 pub(super) const HIDDEN: &[Row] = &[
     row("compiler-stats", "compilerStats", Value, OfOneRun),
     row("compiler-stats-file", "compiler-stats-file", Value, OfOneRun),
@@ -193,7 +194,7 @@ pub(super) const HIDDEN: &[Row] = &[
     row("use-trace-pid", "use-trace-pid", Value, OfOneRun),
 ];
 
-/// Parts of names of options that do more than change machine code: debugging, checks, or files.
+/// Parts of option names that suggest more than a change of machine code: debugging, checks, or files.
 const TELLING: [(&str, &str); 9] = [
     ("debug", "it may be for debugging"),
     ("sanitize", "it may ask for instrumented code"),
@@ -206,10 +207,11 @@ const TELLING: [(&str, &str); 9] = [
     ("trace", "it may write a file"),
 ];
 
-/// Checks that an option in no table is harmless for a search; otherwise returns the reason. If ptxas did not know the
-/// option, its run on the stock PTX would fail, and the same ptxas with the same option judges every variant. But a
-/// variant must not write a user's file, and a file that ptxas reads affects the result. `exists` returns whether a
-/// file exists.
+/// Checks that an option in no table is harmless for a search; otherwise returns the reason.
+///
+/// ptxas knows the option, because its run on the stock PTX would fail otherwise. The same ptxas with the same option
+/// judges every variant. But a variant must not write a user's file, and a file that ptxas reads affects the result.
+/// `exists` returns whether a file exists.
 pub(super) fn unknown(name: &str, value: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Result<(), &'static str> {
     let name = name.trim_start_matches('-').to_ascii_lowercase();
     if let Some((_, reason)) = TELLING.iter().find(|(part, _)| name.contains(part)) {
@@ -277,7 +279,8 @@ mod tests {
         }
     }
 
-    /// The table matches `ptxas --help` for this release: the same names, and a value exactly if the help shows one.
+    /// The table matches `ptxas --help` for this release: it has the same names, and an option has a value exactly if
+    /// the help shows one.
     #[test]
     fn the_table_is_that_of_the_help() {
         let Some(ptxas) = ptxas() else { return };
@@ -307,7 +310,7 @@ mod tests {
         assert_eq!(shown, known, "ptxas {release:?} and the table");
     }
 
-    /// ptxas takes a value for exactly the options for which the table has one.
+    /// ptxas takes a value for exactly the options that have a value in the table.
     #[test]
     fn values_are_taken_as_the_table_says() {
         let Some(ptxas) = ptxas() else { return };

@@ -13,11 +13,11 @@ use super::invocation::{Input, Invocation};
 /// Digits of a PTX module's digest in a file's name.
 const DIGITS: usize = 16;
 
-/// The program in the comment at the head of a profile.
+/// The program that the comment at the head of a profile states.
 const REPLAYED_BY: &str = "nvptx-ra ptxas with NVPTX_RA_PROFILE";
 
-/// Returns the file name of a PTX module's profile. A module has one profile for each processor, and another if its
-/// object is linked later: fewer choices are allowed there.
+/// Returns the file name of a PTX module's profile. A module has one profile for each processor. It has another profile
+/// if its object is linked later, because fewer choices are allowed for such objects.
 pub(super) fn name(invocation: &Invocation, input: &Input) -> String {
     let processor = invocation.processor.as_deref().map(|processor| format!("-{processor}"));
     named(invocation, input, &processor.unwrap_or_default())
@@ -28,8 +28,8 @@ fn named(invocation: &Invocation, input: &Input, processor: &str) -> String {
     format!("{}{processor}{end}.toml", &digest(&input.text)[..DIGITS])
 }
 
-/// Reads the profile of a PTX module, if it exists. A file without a processor in its name is used for all processors
-/// without a file of their own.
+/// Reads the profile of a PTX module, if it exists. A file without a processor in its name applies to all processors
+/// that have no file of their own.
 pub(super) fn read(folder: &Path, invocation: &Invocation, input: &Input) -> Option<String> {
     let names = [name(invocation, input), named(invocation, input, "")];
     names.iter().find_map(|name| fs::read_to_string(folder.join(name)).ok())
@@ -41,7 +41,7 @@ pub(super) fn write(folder: &Path, name: &str, profile: &str) -> Result<(), Erro
     crate::output::write(&folder.join(name), profile.as_bytes())
 }
 
-/// Returns a profile without improvements. `notes` are the reasons.
+/// Returns a profile without improvements, with the reasons in `notes`.
 pub(super) fn of_nothing(processor: &str, notes: &[String]) -> Result<String, Error> {
     Profile::new(processor, Vec::new()).print(REPLAYED_BY, notes)
 }
@@ -65,7 +65,8 @@ mod tests {
         name(&invocation, &invocation.inputs[0])
     }
 
-    /// A module's profile depends on the processor and on the way of linking, and on no other options.
+    /// The name of a module's profile depends on the processor and on whether the object is linked later, and on no
+    /// other options.
     #[test]
     fn names() {
         let digits = &digest(b"text")[..DIGITS];
@@ -86,7 +87,7 @@ mod tests {
         }
     }
 
-    /// A profile without improvements is recognised, and no other profile is.
+    /// A profile without improvements is recognised, and other profiles are not.
     #[test]
     fn nothing() {
         let profile = of_nothing("sm_90", &["k: no better".into()]).expect("text");

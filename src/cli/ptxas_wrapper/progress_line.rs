@@ -1,5 +1,6 @@
-//! The wrapper's progress line: the current file, its progress, and how to turn the search off. The line is at the foot
-//! of the terminal if a build takes longer than users expect from ptxas. It is erased before other output is written.
+//! The wrapper's progress line: the current file, its progress, and how to turn the search off. The line appears at the
+//! foot of the terminal if a build takes longer than users expect of ptxas. It is erased before other output is
+//! written.
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use crate::progress_bar::{Bar, has_place};
 /// Time before the line appears.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The line is shown while this value exists.
+/// Shows the line while this value exists.
 pub(super) struct ProgressLine {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -55,7 +56,7 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.shared.lock().is_over = true;
         self.shared.changed.notify_all();
-        // If the thread panicked, no line is left.
+        // The line is also erased if the thread panicked.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -79,7 +80,7 @@ impl Shared {
     }
 }
 
-/// Formats the line after the seconds.
+/// Formats the part of the line after the seconds.
 fn text(file: &str, [done, of]: [usize; 2]) -> String {
     let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let file = nvptx_ra::printable::printable(&file);

@@ -1,7 +1,7 @@
 //! Finds and starts the real ptxas.
 //!
-//! `NVPTX_RA_PTXAS` sets it. Otherwise, it is the next `ptxas` on PATH that is not this program, or else the one in
-//! `CUDA_PATH`. Links to this program are recognised as the same file, and copies by their bytes. A script that calls
+//! `NVPTX_RA_PTXAS` sets it. Otherwise, it is the next `ptxas` on PATH that is not this program, or else the ptxas in
+//! `CUDA_PATH`. A link to this program is recognised as the same file, and a copy by its bytes. A script that calls
 //! this program again is recognised by [`CALLERS`]: the variable lists every program that was tried, so that no program
 //! is tried twice.
 
@@ -18,7 +18,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 /// The variable that sets the real ptxas.
 pub(crate) const NAMED: &str = "NVPTX_RA_PTXAS";
 
-/// The variable that lists the programs on the way to this call, for child processes.
+/// The variable that tells child processes which programs have started each other up to this process.
 const CALLERS: &str = "NVPTX_RA_CALLERS";
 
 /// NVIDIA's ptxas.
@@ -27,11 +27,11 @@ pub(crate) struct RealPtxas {
     pub path: PathBuf,
     /// The value of [`CALLERS`] for its process.
     callers: String,
-    /// Whether another wrapper took this program for the real ptxas: the outer wrapper searches.
+    /// Whether another wrapper started this program as the real ptxas. Then the outer wrapper searches.
     pub is_nested: bool,
 }
 
-/// Inputs for finding the real ptxas.
+/// The environment in which the real ptxas is searched.
 struct Surroundings {
     named: Option<OsString>,
     path: Option<OsString>,
@@ -46,7 +46,7 @@ impl RealPtxas {
         Self::find_or(None)
     }
 
-    /// Returns the given ptxas, else finds it.
+    /// Returns the ptxas at a given path, or else the ptxas that it finds.
     pub(crate) fn find_or(named: Option<&Path>) -> Result<Self, Error> {
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         Self::find_in(&Surroundings {
@@ -105,8 +105,8 @@ impl RealPtxas {
         command
     }
 
-    /// Returns whether ptxas takes a value for an option, from its message for this option alone; `None` if ptxas does
-    /// not know the option.
+    /// Returns whether ptxas takes a value for an option; `None` if ptxas does not know the option. ptxas runs with
+    /// this option alone, and its message is read.
     pub(crate) fn takes_value(&self, option: &str) -> Option<bool> {
         takes_value(self.command(), option)
     }
@@ -118,7 +118,7 @@ impl RealPtxas {
     }
 }
 
-/// Implements [`RealPtxas::takes_value`]; `ptxas` starts it.
+/// Implements [`RealPtxas::takes_value`]. `ptxas` is the command that starts ptxas.
 pub(crate) fn takes_value(mut ptxas: Command, option: &str) -> Option<bool> {
     let done = ptxas.arg(option).stdin(Stdio::null()).output().ok()?;
     let said = String::from_utf8_lossy(&done.stderr);
@@ -193,7 +193,8 @@ mod tests {
         }
     }
 
-    /// The result is the first program on PATH that is not this program, a link to it or a copy; else the toolkit's.
+    /// The result is the first program on PATH that is not this program, a link to it or a copy. If there is none, it
+    /// is the toolkit's ptxas.
     #[test]
     fn the_next_on_path() {
         let folder = folder();

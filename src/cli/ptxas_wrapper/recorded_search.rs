@@ -1,4 +1,4 @@
-//! Searches one PTX module that a build has recorded, exactly as the build's ptxas wrapper would have.
+//! Searches one PTX module that a build has recorded, exactly as the build's ptxas wrapper would have searched it.
 
 use std::fs;
 use std::time::Duration;
@@ -62,7 +62,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
         Action::PassThrough(reason) => Some(reason.clone()),
         Action::Version => Some("an option asks for the version".into()),
     };
-    // A record is not trusted: an option could name any file of the user.
+    // A record is not trusted, because its options could refer to any file of the user.
     let alone = alone.or_else(|| (!invocation.files.is_empty()).then(|| "an option names a file".into()));
     if let Err(reason) = alone.map_or(Ok(()), Err).and_then(|()| inputs::read(&mut invocation)) {
         return Err(of(&reason, "remove the record, and build again"));
@@ -71,7 +71,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
         return Err(of("the record names the profile of another PTX file", "remove the record, and build again"));
     }
     let mut settings = record.conditions.settings(runs)?;
-    // A cache for this search only: its entry exists exactly if the result is reproducible.
+    // The cache is for this search only. It has an entry exactly if the result is reproducible.
     settings.cache = Some(folder.path("cache"));
     settings.log = Log::of_environment();
     settings.about = format!("{} for {}", record.digest, invocation.processor.as_deref().unwrap_or_default());

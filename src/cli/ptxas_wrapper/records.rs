@@ -31,7 +31,7 @@ pub(super) struct Conditions {
     form: u32,
     /// The file name of the profile that a search writes.
     pub(super) profile: String,
-    /// The options of ptxas that affect machine code, the processor included.
+    /// ptxas's options that affect machine code, the processor included.
     pub(super) options: Vec<String>,
     /// The environment variables that change a search's result.
     settings: BTreeMap<String, String>,
@@ -86,7 +86,7 @@ pub(super) fn write(folder: &Path, task: &Task<'_>) -> Result<(), Error> {
     let digest = digest_of(&input.text, &json);
     for (end, content) in [("ptx", input.text.as_slice()), ("json", json.as_bytes())] {
         let path = folder.join(format!("{digest}.{end}"));
-        // A correct file keeps its modification time, because build systems compare times.
+        // A file with the right content keeps its modification time, because build systems compare times.
         if fs::read(&path).is_ok_and(|there| there == content) {
             continue;
         }

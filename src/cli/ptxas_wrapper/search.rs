@@ -1,4 +1,4 @@
-//! `nvptx-ra search`: searches the PTX modules that builds have recorded, outside of builds.
+//! `nvptx-ra search`: searches the PTX modules that builds have recorded. The search is not part of a build.
 //!
 //! A separate process searches each module, as an edge of a Ninja graph would, so that a crash affects one module only.
 //! A module is done once its profile exists, so an interrupted search resumes where it stopped.
@@ -24,7 +24,7 @@ use crate::{input, interrupt};
 /// Search the PTX that builds have recorded with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=FOLDER
 ///
 /// The results are written to FOLDER, as a profile for each PTX module. Builds with NVPTX_RA_PROFILE=FOLDER use the
-/// profiles, and do not search a module that has a profile. Modules with a profile are not searched again: after an
+/// profiles, and do not search a module that has a profile. This command does not search such modules either: after an
 /// interruption, the next call resumes.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -117,12 +117,13 @@ fn search(record: &Record, folder: &Path, runs: u32, ptxas: &RealPtxas) -> Resul
 struct Summary {
     found: Vec<Found>,
     problems: Vec<String>,
-    /// The number of modules that had a profile before.
+    /// The number of modules that had a profile before this search.
     done: usize,
 }
 
 impl Summary {
-    /// Adds a module's result, and prints its lines. `None` if another process has searched it meanwhile.
+    /// Adds a module's result, and prints its lines. The result is `None` if another process has searched the module
+    /// meanwhile.
     fn add(&mut self, result: Result<Option<Found>, Error>, json: bool) {
         match result {
             Ok(None) => self.done += 1,
@@ -135,7 +136,7 @@ impl Summary {
                 self.found.push(found);
             }
             Err(error) => {
-                // An interruption is only reported by the exit code.
+                // Only the exit code reports an interruption.
                 if !interrupt::was_interrupted() {
                     say!("{error}");
                 }
@@ -194,7 +195,7 @@ fn write_graph(path: &Path, texts: &Texts, folder: &Path, runs: u32, ptxas: &Pat
 }
 
 fn graph(texts: &Texts, folder: &Path, runs: u32, ptxas: &Path, program: &Path) -> Result<String, Error> {
-    // The programs are not inputs: a newer ptxas does not cause a new search.
+    // The programs are not inputs of the edges, so a newer ptxas does not cause a new search.
     let command = [word(program)?, "search".into(), word(folder)?, format!("--runs={runs}"), "--ptxas".into()];
     let command = [&command[..], &[word(ptxas)?, "--only $digest".into()]].concat().join(" ");
     let mut text = "# The searches of nvptx-ra search, one for each PTX file.\n".to_owned();

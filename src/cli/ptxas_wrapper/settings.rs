@@ -1,4 +1,4 @@
-//! The ptxas wrapper's settings: environment variables, because its command line is ptxas's.
+//! The ptxas wrapper's settings. They are environment variables, because the wrapper's command line is ptxas's.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -34,10 +34,10 @@ pub(crate) struct Settings {
     /// `NVPTX_RA_MORE_INSTRUCTIONS`: additional machine instructions, in per cent, that a variant with lower spill
     /// costs may have. 0 by default.
     pub more_instructions: u32,
-    /// `NVPTX_RA_ALLOW_UNCOMPARED`: whether a variant may win that is neither proved nor compared with stock, other
-    /// names of kernels included. Off by default.
+    /// `NVPTX_RA_ALLOW_UNCOMPARED`: whether a variant may win without a proof and without a comparison with stock. This
+    /// includes variants that only rename kernels. Off by default.
     pub allow_uncompared: bool,
-    /// `NVPTX_RA_SECONDS`: a search that takes longer leaves the stock result. Unset by default.
+    /// `NVPTX_RA_SECONDS`: the longest duration of a search. After it, the stock result stays. Unset by default.
     pub seconds: Option<Duration>,
     /// `NVPTX_RA_CHECK`: whether the machine code of each build is compared with its PTX. Off by default.
     pub check: bool,
@@ -45,13 +45,13 @@ pub(crate) struct Settings {
     pub cache: Option<PathBuf>,
     /// `NVPTX_RA_LOG`.
     pub log: Log,
-    /// The file and the processor in log lines: builds run concurrently, and for several processors.
+    /// The file and the processor, for log lines. Builds run concurrently, and for several processors.
     pub about: String,
-    /// `NVPTX_RA_REPORT`: a file to which a JSON object is appended for each improved kernel, one a line.
+    /// `NVPTX_RA_REPORT`: a file to which a JSON object is appended for each improved kernel, one on each line.
     pub report: Option<PathBuf>,
     /// `NVPTX_RA_PROFILE`: a folder with profiles of PTX modules.
     pub profiles: Option<PathBuf>,
-    /// `NVPTX_RA_RECORD`: a folder for PTX modules that could be searched, if the build itself makes no runs.
+    /// `NVPTX_RA_RECORD`: a folder for PTX modules that a later search can use, if the build itself does not search.
     pub record: Option<PathBuf>,
     /// `NVPTX_RA_UNCHANGED`: exclusions from search results.
     pub exclusions: Exclusions,
@@ -164,7 +164,7 @@ impl Settings {
         })
     }
 
-    /// Returns whether ptxas runs as if this program did not exist.
+    /// Returns whether ptxas runs as if the wrapper did not exist.
     pub(crate) fn wants_ptxas_alone(&self) -> bool {
         !self.searches() && self.record.is_none() && self.profiles.is_none() && !self.check
     }
@@ -184,12 +184,12 @@ impl Settings {
         if self.runs == Some(0) { "NVPTX_RA_RUNS is 0" } else { "NVPTX_RA_EFFORT is 0" }
     }
 
-    /// Formats the settings that can change a search's result. The cache's folder and the log cannot.
+    /// Formats the settings that can change a search's result. The cache's folder and the log are not among them.
     pub(crate) fn of_search(&self) -> String {
         format!("{} dynamic-shared={:?}", self.of_kernels(), self.dynamic_shared)
     }
 
-    /// Formats the same settings without those that concern kernels by name.
+    /// Formats the settings of [`Self::of_search`] without the settings that concern kernels by name.
     pub(crate) fn of_kernels(&self) -> String {
         let Self { more_instructions, allow_uncompared, seconds, .. } = self;
         let limits = self.runs.map_or_else(|| format!("effort={}", self.effort), |runs| format!("runs={runs}"));
@@ -221,7 +221,7 @@ pub(super) fn cache(given: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<P
     }
 }
 
-/// Makes a path absolute, because compilers start ptxas in folders of their own.
+/// Makes a path absolute, because compilers may start ptxas in another folder.
 fn absolute(name: &str, value: OsString) -> Result<PathBuf, Error> {
     let path = PathBuf::from(&value);
     if path.is_absolute() { Ok(path) } else { Err(wrong(name, &value, "an absolute path, or 'off'")) }

@@ -1,7 +1,7 @@
-//! Runs ptxas on the stock PTX. Its result stays in place if nothing better follows.
+//! Runs ptxas on the stock PTX. Its result stays in place if the search finds nothing better.
 //!
 //! ptxas writes its options into the cubin as a note: `-v -O 3 -arch sm_90`. So this run gets exactly the given
-//! arguments, and figures are only printed if the user asks for them.
+//! arguments, and figures are only printed if the user requests them.
 
 use std::io::{Read, Write as _};
 use std::process::{ExitStatus, Stdio};
@@ -34,7 +34,7 @@ pub(crate) struct StockResult {
     pub peak_memory: u64,
 }
 
-/// Runs ptxas with exactly the given arguments: a cubin contains some of them, `--verbose` among them.
+/// Runs ptxas with exactly the given arguments, because a cubin contains some of them, `--verbose` among them.
 pub(super) fn run(invocation: &Invocation, ptxas: &RealPtxas) -> Result<StockResult, Error> {
     let problem = |error: std::io::Error| Error::file(&ptxas.path, &error);
     let mut command = ptxas.command();
@@ -57,13 +57,13 @@ pub(super) fn run(invocation: &Invocation, ptxas: &RealPtxas) -> Result<StockRes
         let cubin = if status.success() { std::fs::read(&invocation.output).unwrap_or_default() } else { Vec::new() };
         let used = used_by_programs();
         let took = time(&used).saturating_sub(time(&before));
-        // Earlier child processes at most answered a question about an option, and used less memory.
+        // Earlier child processes, if any, only tested an option, and used less memory.
         let peak_memory = used.map_or(0, |used| u64::try_from(used.max_rss()).unwrap_or(0) * KIB);
         Ok(StockResult { status, output, messages, cubin, took, peak_memory })
     })
 }
 
-/// Returns the total resource use of all child processes that have ended.
+/// Returns the resources that all ended child processes have used in total.
 fn used_by_programs() -> Option<Usage> {
     getrusage(UsageWho::RUSAGE_CHILDREN).ok()
 }

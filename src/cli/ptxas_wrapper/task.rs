@@ -28,7 +28,7 @@ pub(super) struct Task<'a> {
     pub(super) profile: Option<String>,
     /// When the work began.
     pub(super) start: Instant,
-    /// Where the result is cached.
+    /// The place of the result in the cache.
     pub(super) place: Option<Place>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Task<'a> {
         task
     }
 
-    /// Returns whether more than ptxas's stock run is possible: a search, or a profile to replay.
+    /// Returns whether a better result than ptxas's stock run is possible: by a search, or by a profile to replay.
     pub(super) fn may_get_better(&self) -> bool {
         self.settings.searches() || self.profile.is_some()
     }

@@ -1,4 +1,4 @@
-//! Searches the kernels of a PTX module that have no result in the cache.
+//! Searches those kernels of a PTX module that have no result in the cache.
 
 use std::cell::Cell;
 
@@ -9,12 +9,12 @@ use crate::interrupt::is_interrupted;
 use crate::tune::kernel_results::{KernelInput, KernelResult, Lookup};
 use crate::tune::request::{self, Answer, Found, Request};
 
-/// The machine code of a search's result, and ptxas's messages for it. The inner error is reproducible: the code is
-/// rejected, and would be rejected the next time.
+/// The machine code of a search's result, and ptxas's messages for it. The inner error is a reproducible rejection of
+/// the code: the next search would have the same error.
 pub(super) type Finished = Result<Result<(Vec<u8>, String), Error>, Error>;
 
-/// Searches the kernels without cached results, and caches their results. If the module's code differs from the cached
-/// results, all kernels are searched.
+/// Searches the kernels without cached results, and caches their results. If the module's code does not confirm the
+/// cached results, all kernels are searched.
 pub(super) fn search_uncached<'a>(
     task: &Task<'_>,
     request: &dyn Fn() -> Request<'a>,

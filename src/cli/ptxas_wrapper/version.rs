@@ -1,4 +1,4 @@
-//! `--version`: ptxas's output and a line of this program, so that compiler caches with this output in their keys
+//! `--version`: prints ptxas's output and a line of this program. Compiler caches whose keys contain this output then
 //! distinguish the results.
 
 use std::process::{ExitCode, Stdio};
@@ -11,7 +11,7 @@ use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 use crate::ptxas_run::crash;
 
-/// Part of every version output of ptxas. The line is not added to other output, such as help.
+/// Part of every version output of ptxas. Other output, such as help, does not get the line.
 const MARK: &[u8] = b", release ";
 
 /// Runs ptxas and adds the line.
@@ -28,8 +28,8 @@ pub(super) fn print(invocation: &Invocation, settings: &Settings, ptxas: &RealPt
     Ok(deliver::end_as(done.status))
 }
 
-/// Formats the line. Programs search the output for the first `release 13.0` and `V13.0.88`, so the line contains
-/// neither pattern.
+/// Formats the line. It must not contain `release 13.0` or `V13.0.88`, because programs search the output for the first
+/// of each.
 fn line(settings: &Settings) -> String {
     format!("nvptx-ra {}, settings {:016x}\n", nvptx_ra::VERSION, hash(settings))
 }
@@ -53,7 +53,7 @@ mod tests {
     use crate::ptxas_wrapper::exclusions::Exclusions;
     use crate::ptxas_wrapper::settings::Log;
 
-    /// Settings change the line exactly if they can change a result.
+    /// The line changes with the settings that can change a result, and with no other settings.
     #[test]
     fn settings_in_the_line() {
         let plain = Settings {

@@ -18,10 +18,10 @@ use super::records::Record;
 use crate::interrupt::is_interrupted;
 use crate::ptxas::Folder;
 
-/// Interval between checks for ended processes.
+/// Interval at which the program checks whether a process has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Arguments of every process.
+/// Arguments that all processes share.
 #[derive(Clone, Copy)]
 pub(super) struct Workers<'a> {
     pub(super) program: &'a Path,
@@ -94,7 +94,7 @@ impl Workers<'_> {
             }
             if is_interrupted() && !is_told {
                 is_told = true;
-                // The process id stays the child's until its status is collected.
+                // The process id belongs to the child until the child's status is collected.
                 let _ = i32::try_from(child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
             }
             std::thread::sleep(LOOK);

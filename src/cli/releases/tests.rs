@@ -4,8 +4,8 @@ fn release(text: &str) -> Release {
     text.parse().unwrap_or_else(|problem: String| panic!("{problem}"))
 }
 
-/// Writes a script that replaces Python: as pip, it writes a wheel with `wheel`'s name, or fails with these words;
-/// other calls go to Python.
+/// Writes a script that replaces Python. If called as pip, the script writes a wheel with the name `wheel`, or fails
+/// with these words. Other calls go to Python.
 fn python(folder: &Path, wheel: &str, words: &str) -> OsString {
     let script = folder.join("python");
     let pip = match words {
@@ -43,7 +43,7 @@ fn numbers() {
     assert_eq!(["11.8", "12", "12.8.1.2", "12.x", "", "../12.8"].map(of), [const { None }; 6]);
 }
 
-/// The folder is the given one, else one in the user's cache folder.
+/// The folder of releases is the folder in the variable, or else a folder in the user's cache folder.
 #[test]
 fn folders() {
     let of = |variables: &[(&str, &str)]| {
@@ -56,7 +56,7 @@ fn folders() {
 }
 
 /// Without permission, nothing is downloaded, and the error explains how to give permission. With permission, a wheel
-/// is extracted to an executable program, which is used the next time without pip.
+/// is extracted to an executable program. The next call uses this program without pip.
 #[test]
 fn downloads_once() {
     let other = tempfile::tempdir().expect("there is space");
@@ -88,7 +88,8 @@ fn downloads_once() {
     }
 }
 
-/// Among several builds, the newest is chosen by number and not by letters; a given build is used exactly.
+/// Among several builds, the newest is chosen by number and not by letters. If the user gives a build, exactly this
+/// build is used.
 #[test]
 fn the_newest_build() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -96,7 +97,7 @@ fn the_newest_build() {
         fs::create_dir_all(folder.path().join(number)).expect("there is space");
         fs::write(folder.path().join(number).join(PROGRAM), "").expect("there is space");
     }
-    // An empty folder of the user.
+    // A folder that the user has made, without a program.
     fs::create_dir(folder.path().join("12.8.999")).expect("there is space");
     let releases = Releases { folder: folder.path().into(), python: "no-such-python".into() };
     let of = |text: &str| {
@@ -129,7 +130,7 @@ fn wheels_by_hand() {
     assert!(!folder.path().join("12.5.82").exists() && !folder.path().join("12.6.85").exists());
 }
 
-/// Without Python, without pip, or if pip finds nothing, the error contains the reason, and where to put a wheel.
+/// Without Python, without pip, or if pip finds nothing, the error contains the reason, and the folder for a wheel.
 #[test]
 fn no_download() {
     let folder = tempfile::tempdir().expect("there is space");

@@ -19,7 +19,7 @@ pub(super) struct File<'a> {
 pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
     pub(super) registers: u32,
-    /// Where most registers are live.
+    /// The place with the most live registers.
     pub(super) peak: Place,
     pub(super) spill_bytes: u32,
     /// Source of these bytes; `None` for a forecast.
@@ -35,7 +35,7 @@ pub(super) struct Kernel<'a> {
 /// A figure of a kernel that got worse.
 pub(super) struct Growth {
     pub(super) place: Place,
-    /// A sentence without its full stop.
+    /// A sentence without a full stop.
     pub(super) text: String,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Comparison {
 }
 
 /// Compares reports with the baseline, and prints to standard error which figures grew or shrank. A missing baseline is
-/// written from the current reports; then there are no growths.
+/// written from the current reports, and the result then has no growths.
 pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<Comparison, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -97,7 +97,8 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
         match spills(old_spills, kernel) {
             Spills::Same => {}
             Spills::Compared(was, what) => {
-                // ptxas's own figures omit a few bytes that ptxas marks, so marks are compared with marks.
+                // ptxas's own figures omit a few bytes that ptxas marks. So if one side has marks, the marks of both
+                // sides are compared.
                 let (was, is) = match (old_spills.and_then(|(from, _)| from), kernel.spills_from) {
                     (Some(SpillSource::Ptxas), Some(SpillSource::Marks)) => {
                         let marked = sum(old, ["marked_spill_store_bytes", "marked_spill_load_bytes"]);
@@ -154,17 +155,17 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
 
 const WARPS: &str = "warps on an SM";
 
-/// Comparison of a kernel's spills with the baseline's.
+/// Result of comparing a kernel's spills with the baseline's spills.
 enum Spills {
     /// The spills cannot have grown.
     Same,
-    /// The baseline's bytes, and their description.
+    /// The baseline's bytes, and a description of them.
     Compared(u64, &'static str),
     Incomparable,
 }
 
 /// Compares spills that may come from different sources. ptxas's figures and its marks are exact. Accesses at fixed
-/// places are an upper bound.
+/// offsets from the stack pointer are an upper bound.
 fn spills(old: Option<(Option<SpillSource>, u64)>, kernel: &Kernel<'_>) -> Spills {
     const BOUND: Option<SpillSource> = Some(SpillSource::FixedPlaces);
     let is_exact = |from: Option<SpillSource>| from.is_some() && from != BOUND;
@@ -260,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Figures are read by the report's source; reports of earlier versions have none.
+    /// Figures are read by the source that the report states. Reports of earlier versions state no source.
     #[test]
     fn spills_in_reports() {
         let figures = |from: Value, stored: Value| {

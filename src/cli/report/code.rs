@@ -13,7 +13,8 @@ use nvptx_ra::target::Classification;
 use super::Arguments;
 use crate::views::Source;
 
-/// The functions of an input, coalesced and ordered, without accesses that a mask disables.
+/// The functions of an input after coalescing and reordering. Code that ptxas removes is omitted, for example accesses
+/// with a mask that is always false.
 #[derive(Default)]
 pub(super) struct Code {
     pub(super) functions: Vec<Function>,
@@ -46,7 +47,7 @@ impl Code {
         self.functions.iter().zip(&self.classifications).find(|(function, _)| function.name() == name)
     }
 
-    /// Returns the cycles that a single warp takes for one run of the kernel's own code.
+    /// Returns the cycles that a single warp takes to run the kernel's own code once.
     pub(super) fn cycles(&self, forecast: &Forecast) -> Option<f64> {
         let own = self.find(&forecast.name);
         own.map(|(function, classification)| estimated_cycles(function, classification))

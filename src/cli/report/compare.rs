@@ -1,4 +1,4 @@
-//! Runs ptxas on the same kernels.
+//! Runs ptxas on the kernels of a report.
 
 use std::path::Path;
 
@@ -30,10 +30,11 @@ pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Er
     Ok(ptx)
 }
 
-/// Compiles the input and assembles it. If ptxas refuses it, the PTX is kept, and the error contains its path.
+/// Compiles the input to PTX and assembles it. If ptxas refuses the PTX, the file is kept, and the error contains its
+/// path.
 pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<PtxasReports, Error> {
     let ptx = ptx(report, arguments)?;
-    // With no output file, undefined callees are no error.
+    // If ptxas writes no output file, undefined callees are no error.
     let nowhere = Path::new("/dev/null");
     let run = Run::assemble(&ptx, &report.cpu, nowhere, report.calls_outside, false).map_err(|error| {
         Error::pass(format!("--compare-ptxas: ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas")
@@ -56,8 +57,8 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<PtxasRep
     Err(Error::pass(problem, format!("the forecast is without ptxas's figures; the PTX is kept in {}", kept.display())))
 }
 
-/// Returns whether a kernel calls a function that neither the file nor the system defines. ptxas compiles code that is
-/// linked later differently, with more spills.
+/// Returns whether a kernel calls a function that neither the file nor the system defines. ptxas compiles such a kernel
+/// differently, with more spills, because it is linked later.
 pub(super) fn calls_outside(calls: &[UnknownCall]) -> bool {
     let is_outside = |call: &UnknownCall| match &call.callee {
         UnknownCallee::Outside(name) => !SYSTEM_FUNCTIONS.contains(&&**name),
@@ -72,8 +73,9 @@ fn ptx_file() -> Result<TempPath, Error> {
     file.map(NamedTempFile::into_temp_path).map_err(|error| Error::file(&std::env::temp_dir(), &error))
 }
 
-/// Sets or replaces `.maxnreg` in the head of each kernel, except kernels with a lower limit from their bounds.
-/// `-maxrregcount` has no effect on kernels with bounds, and `.maxnreg` would raise the limit by `.maxntid`.
+/// Sets or replaces `.maxnreg` in the head of each kernel, except kernels whose bounds imply a lower limit.
+/// `-maxrregcount` has no effect on kernels with bounds, and in these exceptions, `.maxnreg` would raise the limit of
+/// `.maxntid`.
 fn limited(name: &str, text: &[u8], limit: u32, has_less: impl Fn(&str) -> bool) -> Result<Vec<u8>, Error> {
     let module = Module::read(name, text)?;
     let mut patch = Patch::default();
@@ -98,7 +100,7 @@ mod tests {
         assert!(calls_outside(&[outside("vprintf"), outside("helper")]));
     }
 
-    /// The limit replaces a kernel's own, except in kernels with a lower limit.
+    /// The limit replaces a kernel's own limit, except in kernels with a lower limit.
     #[test]
     fn limits_are_lowered_and_never_raised() {
         let text = ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 512\n.maxnreg 200\n{\n\tret;\n}\n\

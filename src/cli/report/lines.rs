@@ -3,7 +3,7 @@
 use nvptx_ra::forecast::{Holder, LiveValue, Peak};
 use nvptx_ra::function::Function;
 
-/// Most names shown for a line: PTX names every register.
+/// Most names shown for a line. PTX has a name for every register.
 const SHOWN_NAMES: usize = 12;
 
 /// The values that one source line computes and that are live at the peak.
@@ -17,13 +17,13 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Makes a line from its values, at least one.
+    /// Makes a line from one or more values.
     pub(super) fn new(values: Vec<&'a LiveValue>) -> Self {
         let number = values.first().map_or(0, |value| value.line);
         Self { number, words: values.iter().map(|value| value.words).sum(), values }
     }
 
-    /// Returns the source variables, each once, up to a maximum; variables on the stack are marked.
+    /// Returns the source variables, each once, up to a maximum. Variables on the stack are marked.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         let name = |value: &&'a LiveValue| match (value.holder, value.name.as_deref()) {
@@ -50,7 +50,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Groups the words of a peak by line: lines with most words first, then in source order.
+/// Groups the words of a peak by line. Lines with most words come first, and lines with equally many are in source
+/// order.
 pub(super) fn by_line(peak: &Peak) -> Vec<Line<'_>> {
     peak.by_line().into_iter().map(|(_, _, values)| Line::new(values)).collect()
 }
@@ -60,7 +61,7 @@ pub(super) fn has_lines(function: &Function) -> bool {
     function.insts().any(|inst| function.line(inst) != 0)
 }
 
-/// The source file of a function; empty if the file is missing.
+/// The source file of a function; no lines if the file is missing.
 pub(super) struct SourceText {
     lines: Vec<String>,
 }

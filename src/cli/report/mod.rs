@@ -45,7 +45,7 @@ use slots::Slots;
 pub(crate) struct Arguments {
     /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler or functions in text form (.mfv), recognised by
     /// their content; - is standard input. Several files are reported one after the other. A build without LLVM accepts
-    /// PTX and functions in text form
+    /// only PTX and functions in text form
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// The processor [default: the one in the PTX or in Triton's metadata, else sm_90]
@@ -64,20 +64,20 @@ pub(crate) struct Arguments {
     /// kernels with launch bounds. ptxas never gives a thread fewer than 24
     #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(24..=255))]
     max_regs: Option<u32>,
-    /// Forecast as if the instructions of each block were in this order, a value of the passes' option `order`
+    /// Forecast as if the instructions of each block were in this order: a value of the passes' option `order`
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<Order>,
     /// Report only the kernels whose name contains this text; repeat for more
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
     /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
-    /// several match a kernel, the last one counts
+    /// several values match a kernel, the last one counts
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
     /// Print JSON instead of the table: an object for one input, an array of objects for several
     #[arg(long)]
     json: bool,
-    /// Also print the forecast in the format of ptxas -v and its statistics
+    /// Also print the forecast in the format of ptxas -v and of ptxas's statistics
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
     /// Also write a page for a browser: register pressure, live ranges, occupancy and source of each kernel
@@ -90,8 +90,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     compare_ptxas: bool,
     /// Measure instead: run ptxas and nvdisasm, and report the registers that are live at every machine instruction, by
-    /// source line, with the forecast beside it. A cubin, or a fat binary, object file or program that contains one, is
-    /// always measured, and so are all other inputs with it
+    /// source line, with the forecast beside them. All inputs are measured, even without --sass, if one is a cubin, or
+    /// a fat binary, object file or program with a cubin
     #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
     sass: bool,
     /// With --sass: also run a drawn launch of each kernel's machine code on the CPU, and report the executed
@@ -102,10 +102,11 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "sass", conflicts_with_all = ["html", "baseline", "fail_on_spill"])]
     diff: bool,
     /// Compare with an earlier report from --json. Exit with 1 if a kernel takes more registers, spills more bytes or
-    /// has fewer warps, and with 2 if its spills cannot be compared. A missing file is written
+    /// has fewer warps, and with 2 if the spills of a kernel cannot be compared. A missing file is written
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Exit with 1 if a kernel is expected to spill. With --sass: if it spills, and with 2 if that is unknown
+    /// Exit with 1 if a kernel is expected to spill. With --sass: exit with 1 if a kernel spills, and with 2 if that is
+    /// unknown
     #[arg(long)]
     fail_on_spill: bool,
     /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
@@ -115,7 +116,7 @@ pub(crate) struct Arguments {
     lints: lint::Options,
 }
 
-/// The processor if neither the user nor the code names one.
+/// The processor if neither the user nor the code specifies one.
 const DEFAULT_CPU: &str = "sm_90";
 
 impl Arguments {
@@ -212,9 +213,9 @@ struct Report {
     /// The processor's name, as given.
     cpu: String,
     architecture: &'static Architecture,
-    /// All its functions.
+    /// All functions of the input.
     code: Code,
-    /// Its kernels, in its order.
+    /// Forecasts of the input's kernels, in the input's order.
     forecasts: Vec<Forecast>,
     /// The shared-memory slots that `regalloc=auto` would use, by kernel.
     slots: BTreeMap<String, Slots>,
@@ -232,7 +233,7 @@ impl Report {
         Self::of(Input::open(path, "report", &FUNCTIONS)?, arguments, false)
     }
 
-    /// Forecasts all kernels of an input. `is_measured` keeps its source for a measurement.
+    /// Forecasts all kernels of an input. With `is_measured`, the report keeps the source for a measurement.
     fn of(input: Input, arguments: &Arguments, is_measured: bool) -> Result<Self, Error> {
         let path = &input.path.clone();
         let mut source = Source::read(input, arguments.compilation(path))?;
@@ -306,8 +307,8 @@ impl Report {
     }
 }
 
-/// Removes the kernels that are not wanted, and sets the others' launches. An option for a kernel must match a kernel
-/// of some input.
+/// Removes the kernels that are not wanted, and sets the launches of the others. Some input must have each kernel that
+/// an option names.
 fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), Error> {
     let inputs = reports.iter().map(|report| report.input.as_str()).collect::<Vec<_>>().join(", ");
     let names = |reports: &[Report]| -> Vec<String> {
@@ -383,7 +384,7 @@ fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<Finding>]) 
     }
 }
 
-/// Prints which kernels are expected to spill, if requested. Returns whether this is a failure.
+/// Prints which kernels are expected to spill, if the user requests it. Returns whether this is a failure.
 fn say_what_spills(reports: &[Report], arguments: &Arguments) -> bool {
     let forecasts = || reports.iter().flat_map(|report| &report.forecasts);
     let spilling = || forecasts().filter(|forecast| forecast.spill_bytes() > 0);

@@ -20,7 +20,7 @@ use crate::{dynamic_shared, kernel_names, of_kernels};
 pub(super) struct MeasuredInput {
     /// The forecast of the same kernels; `None` for machine code.
     pub(super) report: Option<Report>,
-    /// Several for a file with several cubins.
+    /// One measurement for each cubin of the file.
     pub(super) measurements: Vec<Measurement>,
 }
 
@@ -102,7 +102,7 @@ fn measure(path: &Path, arguments: &Arguments) -> Result<MeasuredInput, Error> {
     Ok(MeasuredInput { report: Some(report), measurements: vec![measurement] })
 }
 
-/// Removes the kernels that are not wanted, and sets the others' launches.
+/// Removes the kernels that are not wanted, and sets the launches of the other kernels.
 fn choose_kernels(measured: &mut [MeasuredInput], arguments: &Arguments) -> Result<(), Error> {
     let kernels = || measured.iter().flat_map(|of| &of.measurements).flat_map(|measurement| &measurement.kernels);
     let names: Vec<&str> = kernels().map(|kernel| kernel.name.as_str()).collect();

@@ -18,12 +18,12 @@ pub(super) struct Slots {
     pub values: u64,
     /// Bytes of shared memory of a block.
     pub bytes: u64,
-    /// Bytes of L1 cache that an SM gives up for them.
+    /// Bytes of L1 cache that an SM loses to the slots.
     pub cache_given_up: u64,
 }
 
-/// Returns the slots that a kernel would get; `None` if the pass would not change it. `dynamic_shared` are the bytes
-/// that the launch adds.
+/// Returns the slots that a kernel would get; `None` if the pass would not change the kernel. `dynamic_shared` is the
+/// number of bytes that the launch adds.
 pub(super) fn slots(
     (function, classification): (&Function, &Arc<Classification>),
     architecture: &Architecture,

@@ -54,7 +54,7 @@ pub(super) fn table(report: &Report) -> String {
     text
 }
 
-/// Formats a kernel's peak: what its registers depend on, and the source lines that hold them.
+/// Formats a kernel's peak: the causes of its register count, and the source lines that hold registers.
 fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Option<&Slots>) {
     let file = function.file().unwrap_or_default();
     let source = SourceText::of(function);
@@ -132,7 +132,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
     }
 }
 
-/// Explains why it does not link with a callee, with the callee's source name.
+/// Explains why a kernel does not link with a callee, with the callee's source name.
 fn readable_conflict(conflict: &LinkConflict) -> String {
     LinkConflict { function: kernel_names::readable(&conflict.function), ..conflict.clone() }.to_string()
 }

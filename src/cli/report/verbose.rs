@@ -1,4 +1,4 @@
-//! Formats the forecast like `ptxas -v` and ptxas's statistics, for users of these formats.
+//! Formats the forecast like `ptxas -v` and like ptxas's statistics, for users of these formats.
 
 use std::fmt::Write as _;
 

@@ -19,8 +19,8 @@ const REMEDY: &str = "see docs/emulate.md for what is modelled";
 
 /// Run a kernel of a file of PTX or machine code on the CPU and print what it stores
 ///
-/// Uninitialised memory has values drawn from the seed, suitable for the kernel's use of them. Parameters that are not
-/// given are drawn likewise.
+/// Uninitialised memory has values drawn from the seed, which suit the kernel's use of them. Parameters that are not
+/// given are drawn in the same way.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A file of PTX, or a cubin; - is standard input
@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     /// The seed of memory, parameters and the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The value of the next parameter, in order: a number, with a point if it is a floating-point number, or _ for a
-    /// drawn value
+    /// The value of the next parameter, in order: a number, with a decimal point if it is a floating-point number, or _
+    /// for a drawn value
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
     /// The most warp instructions to execute
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 64)]
     most: usize,
     /// Instead of printing, write the files with which a GPU can repeat the launch into this folder: launch.json with
-    /// the arguments, and the memory that the kernel accesses, in before.bin and after.bin
+    /// the arguments, and before.bin and after.bin with the memory that the kernel accesses
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
 }
@@ -97,7 +97,7 @@ pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     Ok(Loaded::Ptx(Program::new(&Module::read(&name, &content)?)))
 }
 
-/// Returns the wanted kernels, or all.
+/// Returns the wanted kernels, or all kernels if none are wanted.
 pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Result<Vec<String>, Error> {
     let all: Vec<String> = program.kernels().map(str::to_owned).collect();
     if asked.is_empty() {

@@ -17,7 +17,7 @@ pub(super) struct DrawnOrGivenLaunches {
     file: String,
 }
 
-/// The most warp instructions of a given launch, and of a drawn launch, which should be short.
+/// The most warp instructions of a given launch, and of a drawn launch. A drawn launch should be short.
 const STEPS_GIVEN: u64 = 4_000_000;
 const STEPS_DRAWN: u64 = 400_000;
 
@@ -82,7 +82,7 @@ impl DrawnOrGivenLaunches {
     }
 }
 
-/// The buffers of a launch, one after the other.
+/// The memory of a launch's buffers, which are placed one after the other.
 struct Buffers {
     next: u64,
     filled: Vec<Filled>,
@@ -125,7 +125,7 @@ impl Buffers {
         };
         let bytes = argument["count"].as_u64()?.checked_mul(size)?;
         let start = self.next;
-        // As with cudaMalloc: buffers begin at multiples of 256 bytes, large ones at multiples of 2 MiB.
+        // As in cudaMalloc, buffers begin at multiples of 256 bytes, and large buffers at multiples of 2 MiB.
         let step = if bytes < 1 << 20 { 256 } else { 1 << 21 };
         self.next = start.next_multiple_of(step) + bytes.next_multiple_of(step);
         let start = start.next_multiple_of(step);

@@ -25,15 +25,15 @@ use crate::{input, run};
 
 /// Predict how long a kernel takes on a GPU, or which of two versions is faster
 ///
-/// Machine code runs on the CPU, and a model of an SM issues the executed instructions: with the code's stall counts
-/// and scoreboards, the widths of units, and the accessed addresses. PTX is assembled first. Without a launch,
+/// Machine code runs on the CPU, and a model of an SM issues the executed instructions. The model uses the code's stall
+/// counts and scoreboards, the widths of units, and the accessed addresses. PTX is assembled first. Without a launch,
 /// arguments are drawn, and there are blocks for all SMs. The model has the parameters of an H100 or H200 for every
 /// processor.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A cubin, or a file of PTX
     first: PathBuf,
-    /// Another version of the same kernel: is it faster?
+    /// Another version of the same kernel, to compare with the first
     second: Option<PathBuf>,
     /// A kernel; repeat for more. Unless given, all kernels of the first file
     #[arg(long = "kernel", value_name = "NAME")]
@@ -44,13 +44,13 @@ pub(crate) struct Arguments {
     /// The blocks of the grid; unless given, enough for all SMs
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     grid: Option<[u32; 3]>,
-    /// The threads of a block; unless given, the kernel's own number, or drawn
+    /// The threads of a block; unless given, the number that the kernel declares, or drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     block: Option<[u32; 3]>,
     /// The value of the next parameter, in order, as for `run`
     #[arg(long = "arg", value_name = "VALUE", value_parser = run::argument, allow_hyphen_values = true)]
     arguments: Vec<Argument>,
-    /// Bytes of shared memory that the launch adds
+    /// Bytes of dynamic shared memory of the launch
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     dynamic_shared: u32,
     /// The processor for which PTX is assembled
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// The seed of memory, parameters and the order of threads
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The most warp instructions to execute; unless given, 4,000,000 for a launch with a grid, and else 400,000
+    /// The most warp instructions to execute; unless given, 4,000,000 for a launch with a grid, or else 400,000
     #[arg(long)]
     steps: Option<u64>,
     /// How many of the most expensive instructions to print
@@ -118,7 +118,7 @@ impl Code {
         predict(&Question { ptx: self.ptx.as_deref(), asks_more, ..question })
     }
 
-    /// Predicts a kernel's time from at most `most_issued` instructions, to save time.
+    /// Predicts a kernel's time from at most `most_issued` issued instructions, which takes less time.
     pub(crate) fn predict_within(
         &self,
         kernel: &str,
@@ -131,8 +131,8 @@ impl Code {
     }
 }
 
-/// Returns the cycles that the warps of an SM spend at each instruction, issuing and waiting before it, by address;
-/// empty without a prediction.
+/// Returns the cycles that the warps of an SM spend at each instruction, by address. The cycles include the issue of
+/// the instruction and the wait before it. The result is empty without a prediction.
 pub(crate) fn waited(code: &Loaded, kernel: &str, facts: &Facts, launches: &Launches) -> Vec<(u32, u64)> {
     let Loaded::Machine(machine) = code else { return Vec::new() };
     let question = question(machine, kernel, facts, launches);
@@ -146,7 +146,7 @@ pub(crate) fn waited(code: &Loaded, kernel: &str, facts: &Facts, launches: &Laun
     waited.map(|(waited, at): (_, u32)| (at * BYTES, waited.total())).collect()
 }
 
-/// Returns the model's inputs for a kernel, without hypothetical changes.
+/// Returns the model's inputs for a kernel. No hypothetical changes are requested.
 fn question<'m>(machine: &'m Machine, kernel: &'m str, facts: &Facts, launches: &'m Launches) -> Question<'m> {
     Question {
         machine,

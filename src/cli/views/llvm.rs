@@ -34,8 +34,8 @@ impl Source {
         command.into_iter().map(str::to_owned).collect()
     }
 
-    /// Runs this tool in a child process, because LLVM's options are set once for a process, and reads its output. The
-    /// child gets the content if this process's input was standard input.
+    /// Runs this tool in a child process, because LLVM's options are set once for a process, and reads its output. If
+    /// the input is standard input, the child gets the content through a pipe.
     pub(super) fn run_tool(
         &self,
         command: &[String],
@@ -55,7 +55,7 @@ impl Source {
         let mut child_error = ChildError::default();
         let (input, output) = (child.stdin.take(), child.stderr.take());
         let result = std::thread::scope(|scope| {
-            // A process that stops reading has failed, and reports the reason.
+            // If writing to the process fails, the process has failed, and reports the reason itself.
             scope.spawn(move || input.map(|mut input| input.write_all(content)));
             let output = output.map(BufReader::new);
             let hear = |output| functions::for_each(&self.path, output, each, &mut |line| child_error.hear(line));
@@ -82,7 +82,8 @@ pub(super) fn generate(
     settings: &Settings,
     cpu: &str,
 ) -> Result<Vec<(Function, Arc<Classification>)>, Error> {
-    // LLVM's options are set once for a process. Nothing else is compiled in this process.
+    // LLVM's options are set once for a process. They stop code generation after the coalescer, because this process
+    // compiles nothing else.
     static STOP: LazyLock<Result<(), String>> =
         LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));
     STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;

@@ -78,7 +78,7 @@ fn meanings() {
     }
 }
 
-/// More messages about a loss are worse; other messages are only reported.
+/// More messages about a loss are worse. Other messages are only reported.
 #[test]
 fn words() {
     let said = |count, is_loss| PtxasWarning { text: "wgmma is serialized".into(), count, is_loss };

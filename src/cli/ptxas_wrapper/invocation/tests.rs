@@ -45,7 +45,7 @@ fn invocations_of_compilers() {
     assert!(!nvcc.is_relocatable);
     let separate = read(&["-arch=sm_90", "-m64", "--compile-only", "a.ptx", "-o", "a.cubin"]);
     assert!(separate.action == Action::Search && separate.is_relocatable);
-    // The option is part of the cache's key, and every variant gets it.
+    // `--compile-only` is part of the cache's key, and every variant gets it.
     assert_eq!(separate.options, ["-arch=sm_90", "-m64", "--compile-only"]);
     assert_eq!(separate.options_of_one_kernel, separate.options);
     assert_eq!(nvcc.inputs, [Input { source: Source::File("a.ptx".into()), text: Vec::new() }]);
@@ -82,8 +82,8 @@ fn names_of_kernels_are_left_out() {
     assert_eq!(invocation.options_of_one_kernel, ["--fmad", "false", "-O3"]);
 }
 
-/// Bounds, kernels and other options are stored, with the last value of each; options files are replaced by their
-/// contents.
+/// Bounds, kernels and other options are stored. Each has its last value, and the contents of options files replace the
+/// files.
 #[test]
 fn meanings() {
     let all = read(&[
@@ -127,7 +127,7 @@ fn meanings() {
     assert!(!all.options.iter().any(|option| ["-v", "-o", "-optf"].contains(&option.as_str())));
 }
 
-/// An invocation that is not searched has a reason.
+/// An invocation that is not searched contains a reason.
 #[test]
 fn reasons_to_pass_through() {
     let reasons: [(&[&str], &str); 18] = [
@@ -205,8 +205,8 @@ const WORDS: [&str; 30] = [
     "-uumn",
 ];
 
-/// Random arguments: the parsed parts add up to all arguments. If ptxas succeeds, it has written the parsed output. If
-/// the arguments cannot be parsed, ptxas fails; if they are parsed, ptxas knows them.
+/// For random arguments, the parsed parts add up to all arguments. If ptxas succeeds, it has written the parsed output.
+/// If the arguments cannot be parsed, ptxas fails. If they are parsed, ptxas knows them.
 #[test]
 fn ptxas_reads_the_same() {
     let ptxas = crate::ptxas_wrapper::tests::ptxas();
@@ -245,7 +245,7 @@ fn ptxas_reads_the_same() {
         let done = command.args(&chosen).current_dir(folder.path()).output().expect("ptxas starts");
         let said = String::from_utf8_lossy(&done.stderr);
         let is_refused = ["Unknown option", "argument expected after"].iter().any(|reason| said.contains(reason));
-        // ptxas reports one reason, which may be a wrong value.
+        // ptxas reports one reason, which may be a wrong value and not an unknown option.
         let is_right = if read.is_ok() { !is_refused } else { !done.status.success() };
         assert!(is_right, "{chosen:?}: {said}");
         let invocation = Invocation::read_with(chosen.iter().map(OsString::from).collect(), sources);

@@ -1,8 +1,10 @@
-//! The tokens of GNU make's jobserver protocol: bytes in a pipe. A process that takes a byte writes it back.
+//! The tokens of GNU make's jobserver protocol: bytes in a pipe. A process that takes a byte writes the same byte back
+//! later.
 //!
-//! MAKEFLAGS contains the pipe: `--jobserver-auth=fifo:PATH` since make 4.4; before, `--jobserver-auth=R,W` or
-//! `--jobserver-fds=R,W` with two file descriptors. These are opened again by their names under `/proc`, so that this
-//! process can read without blocking. A non-blocking flag on the shared file descriptions would affect all processes.
+//! MAKEFLAGS contains the pipe. Since make 4.4, the option is `--jobserver-auth=fifo:PATH`. Earlier releases have
+//! `--jobserver-auth=R,W` or `--jobserver-fds=R,W` with two file descriptors. These descriptors are opened again by
+//! their names under `/proc`, so that this process can read without blocking. A non-blocking flag on the shared file
+//! descriptions would affect all processes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -19,13 +21,13 @@ pub(super) struct Jobserver {
 }
 
 impl Jobserver {
-    /// Opens the pipe of MAKEFLAGS. `None` if MAKEFLAGS has none, or if the pipe is not accessible: make closes its
-    /// files for programs that it does not take for a make.
+    /// Opens the pipe in MAKEFLAGS. `None` if MAKEFLAGS has no pipe, or if the pipe is not accessible: make closes it
+    /// for programs that make does not recognise as submakes.
     pub(super) fn open(flags: &str) -> Option<Self> {
         let [reads, writes] = pipe(flags)?;
         let (reads, writes) = (end(&reads, false)?, end(&writes, true)?);
         let identity = |file: &File| file.metadata().map(|found| (found.dev(), found.ino())).ok();
-        // If make has closed its files, their numbers may belong to other files.
+        // If make has closed its files, their numbers may refer to other files.
         (identity(&reads)? == identity(&writes)?).then_some(Self { reads, writes })
     }
 
@@ -58,7 +60,7 @@ fn end(path: &Path, writes: bool) -> Option<File> {
     options.read(!writes || is_named).write(writes || is_named);
     options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
     let is_pipe = |found: std::fs::Metadata| found.file_type().is_fifo();
-    // Other files are not opened: opening a device, a tape for example, may have an effect.
+    // Files of other kinds are not opened: opening a device, a tape for example, may have an effect.
     path.metadata().is_ok_and(is_pipe).then(|| options.open(path).ok())?
 }
 
@@ -70,7 +72,7 @@ fn pipe(flags: &str) -> Option<[PathBuf; 2]> {
         return Some([path.into(), path.into()]);
     }
     let (reads, writes) = value.split_once(',')?;
-    // Make writes -2 if it has closed the files.
+    // Make writes -2 for closed files.
     let of_file = |number: &str| number.parse::<u32>().ok().map(|number| format!("/proc/self/fd/{number}").into());
     Some([of_file(reads)?, of_file(writes)?])
 }

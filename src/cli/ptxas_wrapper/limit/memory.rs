@@ -28,7 +28,7 @@ fn available(said: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Runs fit with 125 % of the stock run's memory each, and at least one run is allowed.
+    /// Each run is assumed to take 125 % of the stock run's memory, and at least one run is allowed.
     #[test]
     fn room() {
         const GIB: u64 = 1 << 30;

@@ -1,5 +1,5 @@
-//! Limits how many children run at once, across all processes of a build. A build of 64 files has 64 wrapper processes,
-//! and each would start as many children as there are processors.
+//! Limits how many child processes run at once, across all processes of a build. A build of 64 files has 64 wrapper
+//! processes. Without a limit, each would start as many children as there are processors.
 //!
 //! A child runs with a token. Tokens belong to the make that runs the build ([jobserver]), or else are files of this
 //! user on this machine ([slots]). No process that holds a token waits for another process's child, so there is no
@@ -32,9 +32,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(32);
 /// The source of the tokens with which children run.
 pub(crate) struct Limit {
     shared: Shared,
-    /// The token that need not be acquired: the parent process counts this process as one that works.
+    /// Whether the token that need not be acquired is in use. The parent process has taken this token for this process.
     own: Option<AtomicBool>,
-    /// Locked by the thread of this process that looks for a token.
+    /// Locked by the thread of this process that tries to get a token.
     looks: Mutex<()>,
     /// How many children of this process may run at once, regardless of free tokens.
     most: usize,
@@ -61,8 +61,8 @@ impl Limit {
         }
     }
 
-    /// Returns the limit by make's tokens, from the content of MAKEFLAGS; `None` if it has none, or if they are not
-    /// accessible.
+    /// Returns the limit by make's tokens, from the content of MAKEFLAGS; `None` if MAKEFLAGS has no pipe, or if the
+    /// pipe is not accessible.
     pub(crate) fn of_make(flags: &str) -> Option<Self> {
         // Make has taken a token for this process.
         Some(Self::new(Shared::Make(Jobserver::open(flags)?), true))
@@ -75,7 +75,7 @@ impl Limit {
     pub(crate) fn of_machine(folder: &Path, count: NonZeroUsize) -> Result<Self, Error> {
         let folder = private_folder::open(folder)?;
         let slots = Slots::open(&folder, count).map_err(|error| Error::file(&folder, &error))?;
-        // This process holds no token.
+        // No token has been taken for this process.
         Ok(Self::new(Shared::Machine(slots), false))
     }
 
@@ -134,8 +134,8 @@ impl Limit {
     }
 }
 
-/// The right to run a child. It is released when it is dropped or when the process ends. Make's tokens are an
-/// exception: make's protocol loses them if the process is killed.
+/// The right to run a child. The token is released when this value is dropped or when the process ends. With make's
+/// tokens, the token is lost if the process is killed, because of make's protocol.
 pub(crate) struct Token<'a> {
     limit: &'a Limit,
     held: Option<HeldToken>,

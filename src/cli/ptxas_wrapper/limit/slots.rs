@@ -13,7 +13,7 @@ pub(super) struct Slots(Vec<Slot>);
 
 struct Slot {
     file: File,
-    /// Whether this process has the lock: the system would grant it to the same process a second time.
+    /// Whether this process holds the lock. The system would grant the same process the lock a second time.
     is_ours: AtomicBool,
 }
 

@@ -59,8 +59,8 @@ fn log_of(text: &str) -> (usize, usize) {
     (most, begun)
 }
 
-/// 24 processes with two threads each share three tokens: all finish, never more than three work at once, and three do
-/// at some time.
+/// 24 processes with two threads each share three tokens. All finish, and never more than three work at once. At some
+/// time, three work at once.
 #[test]
 fn processes_share_tokens() {
     const NAME: &str = "ptxas_wrapper::limit::tests::processes_share_tokens";
@@ -93,7 +93,8 @@ fn processes_share_tokens() {
     assert_eq!(log_of(&log), (3, 24 * 2 * 3));
 }
 
-/// A process never has more children than its own limit, regardless of free tokens, and each child frees its place.
+/// A process never has more children than its own limit, regardless of free tokens. When a child ends, another may
+/// start.
 #[test]
 fn children_have_room() {
     let folder = folder();
@@ -126,7 +127,7 @@ fn a_killed_process_gives_back() {
     assert!(limit.acquire(AT_ONCE).is_some());
 }
 
-/// Make's tokens in a named pipe: the process's own token comes first, then the tokens of the pipe. Each byte is
+/// With make's tokens in a named pipe, the process's own token comes first, then the tokens of the pipe. Each byte is
 /// written back unchanged.
 #[test]
 fn tokens_of_make() {
@@ -151,7 +152,8 @@ fn tokens_of_make() {
     assert!(limit.acquire(AT_ONCE).is_none());
 }
 
-/// Two processes of a make with numbered open files: three tokens in all, and one own token of each process.
+/// A make passes its pipe by file descriptors. Each of two processes, one after the other, gets the pipe's three tokens
+/// and the process's own token.
 #[test]
 fn tokens_of_make_in_open_files() {
     const NAME: &str = "ptxas_wrapper::limit::tests::tokens_of_make_in_open_files";

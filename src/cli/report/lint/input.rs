@@ -19,7 +19,7 @@ pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<LintInput<'_
     report.forecasts.iter().map(input).collect()
 }
 
-/// Returns the kernels of a cubin, with measured figures; `report` is the forecast for the same kernels.
+/// Returns the kernels of a cubin, with measured figures. `report` is the forecast of the same kernels.
 pub(in super::super) fn of_measurement<'a>(
     measurement: &'a Measurement,
     report: Option<&'a Report>,
@@ -34,7 +34,7 @@ pub(in super::super) fn of_measurement<'a>(
         .collect())
 }
 
-/// Returns the source line of machine code; if it is unknown, the measured file.
+/// Returns the source line of machine code, or only the measured file if the line is unknown.
 pub(in super::super) fn place(measurement: &Measurement, place: Option<source_lines::Place>) -> Place {
     match place {
         Some(place) => Place { file: measurement.file(place).to_owned(), line: place.line },

@@ -1,8 +1,8 @@
-//! Suppresses findings that a baseline already has, so that a project can start to use a lint before it has fixed all
+//! Suppresses findings that a baseline already has. A project can then start to use a lint before it has fixed all
 //! findings.
 //!
-//! Findings are matched by lint and kernel, because edits move lines. For each lint and kernel, as many findings are
-//! suppressed as the baseline has.
+//! Findings are matched by lint and kernel, because edits move lines. For each lint and kernel, the number of
+//! suppressed findings is the number in the baseline.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +45,8 @@ mod tests {
 
     use super::*;
 
-    /// Findings of the baseline are suppressed at any line. An additional finding is not suppressed, nor is a finding
-    /// in another kernel.
+    /// Findings of the baseline are suppressed at any line. Additional findings, and findings in other kernels, are not
+    /// suppressed.
     #[test]
     fn known_findings_are_silent() {
         let finding = |kernel: &str, line| Finding {

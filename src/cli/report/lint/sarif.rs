@@ -64,8 +64,8 @@ mod tests {
 
     use super::*;
 
-    /// A result's rule is among the tool's rules, a result has a location only if it is known, and a path is a URI
-    /// reference.
+    /// The rule of each result is among the tool's rules. A result has a location only if the location is known. A path
+    /// is a URI reference.
     #[test]
     fn results() {
         let finding = |line| Finding {

@@ -3,7 +3,8 @@
 use nvptx_ra::lint::remedy::{Language, known_at_entry};
 use nvptx_ra::lint::{Finding, Lint, Place};
 
-/// Returns findings about pragmas, and about `setmaxnreg` unless a kernel is known in which ptxas ignores it.
+/// Returns findings about pragmas and about `setmaxnreg`. Findings about `setmaxnreg` are omitted if the kernel in
+/// which ptxas ignores it is known.
 pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: bool) -> Vec<Finding> {
     let place = Place { file: input.to_owned(), line: 0 };
     let found = |lint, reason: &str, remedy: &str| Finding {
@@ -18,7 +19,7 @@ pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: boo
         let said = line.split_once(':').map_or(line, |(_, said)| said).trim();
         let said =
             line.split_once("warning :").or_else(|| line.split_once("warning ")).map_or(said, |(_, said)| said.trim());
-        // A kernel's name may contain the word, too.
+        // A kernel's name may contain the word "pragma", so only whole words count.
         let mut parts = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         if parts.any(|word| word.eq_ignore_ascii_case("pragma")) && !line.starts_with("ptxas fatal") {
             findings.push(found(Lint::RefusedPragma, said, "remove it, or fulfil its conditions"));

@@ -1,9 +1,9 @@
 //! Explains why a function uses more registers than are live at once, as far as the table of live registers proves it.
 //!
-//! A function's registers are the registers that are live at the peak, the other registers that it uses, the unused
-//! registers below the highest used register, and the registers above. For the highest used register, each value is
-//! checked from the instruction that writes it to the last instruction in the listing at which it is live: was a lower
-//! register free?
+//! A function's registers are divided into four groups: the registers that are live at the peak, the other registers
+//! that it uses, the unused registers below the highest used register, and the registers above. For each value in the
+//! highest used register, the module checks whether a lower register was free. The check covers the instructions from
+//! the value's write to the last instruction in the listing at which the value is live.
 
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 
@@ -16,7 +16,7 @@ pub(super) struct Allocation {
     pub(super) end: u32,
     /// Whether the stack pointer, R1, is used.
     pub(super) names_stack: bool,
-    /// The value for which the highest register is most clearly needed.
+    /// The value with the strongest reason for the highest register.
     pub(super) top: Option<HighestRegister>,
 }
 
@@ -25,12 +25,12 @@ pub(super) struct Allocation {
 pub(super) struct HighestRegister {
     /// The instruction that writes it.
     pub(super) row: usize,
-    /// Number of adjacent registers that the instruction writes, the highest among them.
+    /// Number of adjacent registers that the instruction writes, including the highest register.
     pub(super) width: u32,
     pub(super) why: HighestRegisterReason,
 }
 
-/// Reason for a value in the highest register. Later reasons prove more.
+/// Why a value is in the highest register. Later reasons prove more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HighestRegisterReason {
     /// Lower registers are free during its whole live range.
@@ -58,7 +58,7 @@ impl Allocation {
     }
 }
 
-/// Returns the value of the highest register with the strongest reason; the first of these.
+/// Returns the value of the highest register with the strongest reason. If several have this reason, returns the first.
 fn top(table: &LifeRanges, highest: usize) -> Option<HighestRegister> {
     let marks = |row: usize| table.marks(row, Kind::General);
     let mut best: Option<HighestRegister> = None;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     /// Each reason for the highest register is found: no lower register is free, no aligned pair is free, or ptxas
-    /// chose it.
+    /// chose the highest register.
     #[test]
     fn the_highest_register() {
         assert_eq!(why(&["^   ", ":^  ", "::^ ", ":::^", "vvvv"]), (4, Some((3, 1, HighestRegisterReason::Full))));

@@ -2,8 +2,8 @@
 //!
 //! The disassembler only looks backwards from uses. It counts a register as live if a conditional instruction reads it
 //! later, even if no write reaches the read. In a subroutine, it counts every register that the calling convention
-//! preserves for the caller, even if the caller has no value in it. Neither needs a register. So a register counts only
-//! if a write may reach it.
+//! preserves for the caller, even if the register has no value of the caller. In both cases, the function does not need
+//! the register. So this module counts a register only if a write may reach the instruction.
 
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::instruction::{Instruction, Kind};
@@ -17,7 +17,7 @@ type Registers = Vec<u64>;
 pub(super) fn keep_assigned(table: &mut LifeRanges, code: &[Instruction], flow: &ControlFlow, is_kernel: bool) {
     let words = table.width().div_ceil(64);
     let blocks: Vec<_> = (0..table.len()).filter(|&row| flow.start(flow.block(row)) == row).collect();
-    // The registers with a value at the begin of each block, by the number of the block's first instruction.
+    // The registers with a value at the start of each block, by the block's index in `blocks`.
     let mut before: Vec<Registers> = vec![vec![0; words]; blocks.len()];
     let number_of = |row: usize| blocks.partition_point(|&start| start <= row).saturating_sub(1);
     let ends: Vec<Vec<usize>> = blocks.iter().map(|&start| flow.ends_before(flow.block(start)).collect()).collect();
@@ -63,7 +63,7 @@ pub(super) fn keep_assigned(table: &mut LifeRanges, code: &[Instruction], flow: 
     }
 }
 
-/// Updates the set for one instruction.
+/// Updates the set of registers with a value after one instruction.
 fn advance(at: &mut Registers, table: &LifeRanges, row: usize) {
     for (column, mark) in table.row(row).iter().enumerate() {
         let bit = 1 << (column % 64);
@@ -89,7 +89,7 @@ mod tests {
         (0..table.len()).map(|row| table.live(row, Registers::General)).collect()
     }
 
-    /// A register that is read but never written is not counted in a kernel, but may be an argument of a function.
+    /// A register that is read but never written is not counted in a kernel. In a function, it may be an argument.
     #[test]
     fn registers_without_a_value() {
         let rows = [("MOV R0, 0x1", "^:"), ("@P0 MOV R1, R0", "v^"), ("MOV R2, R1", " v"), ("EXIT", "  ")];

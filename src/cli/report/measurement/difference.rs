@@ -15,7 +15,7 @@ use crate::report::table::short;
 /// Most lines shown for a kernel.
 const SHOWN: usize = 20;
 
-/// A figure of the old and of the new build.
+/// A figure of the old build and of the new build.
 type Pair = (u32, u32);
 
 /// A kernel in both builds.
@@ -25,8 +25,8 @@ struct Difference<'a> {
     lines: Vec<LineDifference>,
 }
 
-/// A line that differs. Lines match by file name and number. The files that contain the kernel itself match regardless
-/// of their names.
+/// A line that differs. Lines are matched by file name and line number. The files that contain the kernel itself match
+/// regardless of their names.
 struct LineDifference {
     file: String,
     line: u32,
@@ -81,7 +81,7 @@ pub(in super::super) fn print(old: &[Measurement], new: &[Measurement], as_json:
 
 impl<'a> Difference<'a> {
     fn of(old: (&Measurement, &Kernel), new: (&Measurement, &'a Kernel)) -> Self {
-        // Bytes that may include arrays are labelled accordingly.
+        // Bytes that may include arrays are labelled as such.
         let are_known = [old.1, new.1].iter().all(|kernel| kernel.spills().known().is_some());
         let spills = if are_known { "bytes of spills" } else { "bytes of local accesses at fixed places" };
         let of_spills = |kernel: &Kernel| {
@@ -161,8 +161,8 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// Returns the lines that differ in registers at the peak, local memory or instructions: sorted by growth, by these
-/// figures in this order.
+/// Returns the lines that differ in registers at the peak, local memory or instructions. They are sorted by the growth
+/// of these figures, in this order.
 fn lines(old: (&Measurement, &Kernel), new: (&Measurement, &Kernel)) -> Vec<LineDifference> {
     let own = new.1.begin.map_or("", |begin| short(new.0.file(begin)));
     let keys = |(measurement, kernel): (&Measurement, &Kernel)| -> Vec<((String, u32), LineFigures)> {

@@ -1,4 +1,5 @@
-//! What a kernel executes in a drawn launch, by class of instruction and by source line, and its predicted cycles.
+//! The instructions that a kernel executes in a drawn launch, by class and by source line, and the kernel's predicted
+//! cycles.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -61,7 +62,7 @@ impl Executed {
         Some(100.0 * *of as f64 / all.max(1) as f64)
     }
 
-    /// Returns the lines by executed instructions, most first.
+    /// Returns the lines by number of executed instructions, the largest first.
     fn dearest(&self) -> Vec<(Place, u64, Traffic)> {
         let mut lines: Vec<_> =
             self.lines.iter().map(|(&place, &(issued, traffic))| (place, issued, traffic)).collect();

@@ -17,8 +17,8 @@ use crate::ptxas_run::Run;
 pub(in super::super) const MACHINE_CODE: [InputKind; 4] =
     [InputKind::Cubin, InputKind::FatBinary, InputKind::Elf, InputKind::Archive];
 
-/// Returns whether a file contains machine code; false if it cannot be read. A stream is not read, as it can only be
-/// read once.
+/// Returns whether a file contains machine code; false if it cannot be read. A stream is not examined, because it can
+/// only be read once.
 pub(in super::super) fn is_machine_code(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = |file: File| file.take(InputKind::ENOUGH as u64).read_to_end(&mut head);

@@ -1,4 +1,5 @@
-//! Formats the measurement as JSON, in the forecast's schema: `measured` distinguishes them.
+//! Formats the measurement as JSON, in the forecast's schema. The field `measured` distinguishes measurements from
+//! forecasts.
 
 use nvptx_ra::forecast::Forecast;
 use serde_json::{Value, json};
@@ -109,14 +110,14 @@ fn kernel_object(measurement: &Measurement, kernel: &Kernel, forecast: Option<&F
     object
 }
 
-/// Returns an instruction: its offset and text, and its source lines, from the innermost inlined function outwards.
+/// Returns an instruction as JSON: its offset, its text, and its source lines, the innermost inlined function first.
 fn point(measurement: &Measurement, point: &Point) -> Value {
     let lines: Vec<Value> =
         point.places.iter().map(|&place| json!({ "file": measurement.file(place), "line": place.line })).collect();
     json!({ "offset": point.offset, "text": instruction(&point.text), "lines": lines })
 }
 
-/// Returns a register at the peak, in the schema of the forecast's values.
+/// Returns a register that is live at the peak, in the schema of the forecast's values.
 fn live(measurement: &Measurement, held: &LiveRegister) -> Value {
     let written = held.written.as_ref();
     let place = written.and_then(|point| point.places.first().copied());

@@ -27,15 +27,15 @@ pub(in super::super) struct Kernel {
     pub(in super::super) dynamic_shared: u32,
     /// ptxas's own figures, if it was run.
     pub(in super::super) ptxas_report: Option<PtxasReport>,
-    /// The source line where it begins.
+    /// The source line where the function begins.
     pub(in super::super) begin: Option<Place>,
     pub(in super::super) instructions: u32,
     /// The most registers of each kind that are live at once.
     pub(in super::super) live: [u32; 4],
-    /// The most general registers that the disassembler counts at once, including registers without a value.
+    /// The most general registers that the disassembler counts as live at once, including registers without a value.
     pub(in super::super) counted: u32,
     pub(super) allocation: Allocation,
-    /// The instruction that writes the highest register's value.
+    /// The instruction that writes the value of the highest register.
     pub(super) top: Option<Point>,
     pub(in super::super) peak: Peak,
     /// Traffic between registers and local memory.
@@ -52,11 +52,11 @@ pub(in super::super) struct Kernel {
 /// An instruction, and its source lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Point {
-    /// Its number.
+    /// Its index among the function's instructions.
     pub(in super::super) row: usize,
     pub(in super::super) offset: u32,
     pub(in super::super) text: String,
-    /// From the innermost inlined function outwards.
+    /// Its source lines, the innermost inlined function first.
     pub(in super::super) places: Vec<Place>,
 }
 
@@ -83,7 +83,7 @@ pub(in super::super) struct Peak {
 pub(in super::super) struct LiveRegister {
     pub(in super::super) kind: Kind,
     pub(in super::super) number: u32,
-    /// The last write before the peak; `None` if the register has a value when the function begins.
+    /// The last write before the peak; `None` if the register has a value at the start of the function.
     pub(in super::super) written: Option<Point>,
     /// How many writes may have made the value.
     pub(in super::super) writes: usize,
@@ -95,7 +95,7 @@ pub(in super::super) struct LineFigures {
     pub(in super::super) instructions: u32,
     /// The most general registers live at one of its instructions.
     pub(in super::super) live: u32,
-    /// Registers that are live at the peak and were written by this line.
+    /// Number of registers that are live at the peak and were written by this line.
     pub(in super::super) held: u32,
     /// Greatest loop depth.
     pub(in super::super) depth: u32,
@@ -104,14 +104,14 @@ pub(in super::super) struct LineFigures {
     pub(in super::super) local_loaded: u32,
 }
 
-/// Live general registers along the code: the maximum for each `stride` instructions.
+/// Live general registers along the code: the maximum of every `stride` instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Curve {
     pub(in super::super) stride: u32,
     pub(in super::super) live: Vec<u32>,
     /// Greatest loop depth of the instructions.
     pub(in super::super) depths: Vec<u32>,
-    /// Bytes moved to and from local memory.
+    /// Bytes that each step stores to and loads from local memory.
     pub(in super::super) local: Vec<u32>,
 }
 
@@ -203,16 +203,17 @@ impl Kernel {
         SpillBytes::of(self.ptxas_report, &self.local, self.facts.release)
     }
 
-    /// Returns a thread's general registers: from ptxas, else from the file, else the highest used register plus one.
+    /// Returns a thread's general registers: from ptxas, or else from the file, or else the highest used register plus
+    /// one.
     pub(in super::super) fn registers(&self) -> u32 {
         let said = self.ptxas_report.map(|ptxas_report| ptxas_report.registers).filter(|&registers| registers > 0);
         said.or(self.facts.registers).unwrap_or(self.allocation.end)
     }
 }
 
-/// Returns the callee of an instruction that calls a function by the calling convention, with its source name;
-/// `Some(None)` if its address is in a register. Other calls return `None`: subroutines that ptxas makes, for example
-/// for divisions, and labels in the caller's own code.
+/// Returns the callee of an instruction that calls a function by the calling convention, with its source name.
+/// `Some(None)` if the callee's address is in a register. `None` for other calls: calls of subroutines that ptxas
+/// generates, for example for divisions, and of labels in the caller's own code.
 fn callee(caller: &str, text: &str) -> Option<Option<String>> {
     let text = text.strip_prefix('@').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, rest)| rest.trim_start());
     let (opcode, operands) = text.split_once(' ')?;

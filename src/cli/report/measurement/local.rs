@@ -16,16 +16,16 @@ pub(in super::super) struct Local {
     /// Bytes of accesses with ptxas's spill mark.
     pub(in super::super) marked_stored: u32,
     pub(in super::super) marked_loaded: u32,
-    /// Bytes of accesses at fixed places of the stack, with or without a mark.
+    /// Bytes of accesses at fixed offsets from the stack pointer, with or without a mark.
     pub(in super::super) fixed_stored: u32,
     pub(in super::super) fixed_loaded: u32,
-    /// Number of accesses at fixed places.
+    /// Number of accesses at fixed offsets.
     pub(super) at_fixed_places: usize,
     /// Stack bytes that marked accesses use.
     pub(in super::super) marked_places: u32,
     /// Bytes of accesses at computed addresses.
     pub(in super::super) computed: u32,
-    /// Lines by loop depth, deepest first, then by bytes, most first.
+    /// Lines in the order of loop depth, deepest first, and then of bytes, most first.
     pub(in super::super) lines: Vec<LocalLine>,
 }
 
@@ -90,7 +90,7 @@ impl Local {
 mod tests {
     use super::*;
 
-    /// Bytes add up by line and depth; a stack place counts once.
+    /// Bytes add up by line and depth. Each stack offset counts once.
     #[test]
     fn sums() {
         let texts = ["STL [R1], R0 (*\"SpillRefill\"*)", "LDL R0, [R1] (*\"SpillRefill\"*)", "LDL.64 R0, [R3]"];

@@ -1,9 +1,11 @@
 //! `nvptx-ra report --sass`: measures ptxas's code for each kernel, by source line.
 //!
-//! * [`input`]: the machine code in an input, or ptxas's output for it;
-//! * [`kernel`]: joins a function's tables: [`assigned`], which registers have a value; [`allocation`], why it uses
-//!   more registers than are live; [`local`], its traffic to and from local memory; [`spills`], how much of the traffic
-//!   is spills;
+//! * [`input`]: the machine code in an input, or ptxas's output for the input;
+//! * [`kernel`]: joins a function's tables;
+//! * [`assigned`]: which registers have a value;
+//! * [`allocation`]: why a function uses more registers than are live;
+//! * [`local`]: a function's traffic to and from local memory;
+//! * [`spills`]: how much of this traffic is spills;
 //! * [`executed`]: execution counts of a drawn launch;
 //! * [`table`], [`json`], [`difference`]: output formats. The page is in [`super::page`].
 
@@ -49,8 +51,8 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// Measures the cubin's functions. Of the kernels, only those with one of the wanted parts in their names are
-    /// measured. `said` are ptxas's messages when it wrote the cubin. With `runs`, a launch of each kernel is run.
+    /// Measures the cubin's functions. Kernels are only measured if their names contain one of the wanted parts. `said`
+    /// are ptxas's figures from the run that wrote the cubin. With `runs`, a launch of each kernel is run.
     pub(super) fn read(
         path: &Path,
         name: &str,
@@ -118,7 +120,7 @@ impl Measurement {
         self.architecture.occupancy(&Self::launch(kernel, kernel.dynamic_shared))
     }
 
-    /// Returns the most registers with which an SM holds more warps of the kernel.
+    /// Returns the highest register count with which an SM holds more warps of the kernel.
     pub(super) fn next_step(&self, kernel: &Kernel) -> Option<u32> {
         self.architecture.next_step(&Self::launch(kernel, kernel.dynamic_shared))
     }
@@ -129,11 +131,11 @@ impl Measurement {
     }
 }
 
-/// Bytes of code that are disassembled at once: the disassembler keeps some 100 bytes in memory for each byte.
+/// Bytes of code that are disassembled at once. The disassembler uses some 100 bytes of memory for each byte of code.
 const PART: usize = 1 << 20;
 
-/// Splits the wanted functions into parts. Returns one part of all functions if a symbol is missing. If no function is
-/// wanted, returns the first function, because its disassembly describes the file.
+/// Splits the wanted functions into parts. If a symbol is missing, there is one part with all functions. If no function
+/// is wanted, returns the first function, because its disassembly describes the file.
 fn parts(facts: &BTreeMap<String, Facts>, wanted: &[String]) -> Vec<Vec<usize>> {
     let is_wanted = |name: &str| kernel_names::is_wanted(wanted, name);
     let mut chosen: Vec<&Facts> = facts.iter().filter(|(name, _)| is_wanted(name)).map(|(_, facts)| facts).collect();
@@ -159,7 +161,7 @@ fn parts(facts: &BTreeMap<String, Facts>, wanted: &[String]) -> Vec<Vec<usize>> 
 mod tests {
     use super::*;
 
-    /// Each wanted function is in exactly one part. Parts are not too large, except a single large function. If a
+    /// Each wanted function is in exactly one part. Only a part with a single function may exceed the size limit. If a
     /// symbol is missing, there is one part.
     #[test]
     fn parts_of_a_file() {

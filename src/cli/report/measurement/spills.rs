@@ -2,16 +2,16 @@
 //!
 //! The marks describe the code. They differ from `ptxas -v` in three cases:
 //!
-//! * a function that follows the calling convention saves registers for its caller: ptxas counts these bytes, and does
-//!   not mark them;
-//! * in a few kernels, ptxas marks some accesses more than it counts;
-//! * [`MARKS`] accesses do not fit into a cubin: the table's length has 16 bits, and each mark has 8 bytes.
+//! * A function that follows the calling convention saves registers for its caller: ptxas counts these bytes, and does
+//!   not mark them.
+//! * In a few kernels, ptxas marks some accesses that it does not count.
+//! * A cubin has space for fewer than [`MARKS`] marks: the table's length has 16 bits, and each mark has 8 bytes.
 
 use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::local::Local;
 
-/// This many marks do not fit into a cubin. ptxas drops them and keeps the rest.
+/// With this number of marks, the length of their table overflows. ptxas then omits a multiple of this number.
 const MARKS: usize = 8192;
 
 /// The first release of CUDA, times ten, whose ptxas is known to mark spills.
@@ -24,7 +24,7 @@ pub(in super::super) enum SpillSource {
     Ptxas,
     /// ptxas's marks of accesses.
     Marks,
-    /// No distinction between spills and arrays: the figures count all accesses at fixed places of the stack.
+    /// All accesses at fixed offsets from the stack pointer. Spills and arrays are not distinguished.
     FixedPlaces,
 }
 
@@ -49,7 +49,7 @@ impl SpillSource {
 pub(in super::super) struct SpillBytes {
     pub(in super::super) stored: u32,
     pub(in super::super) loaded: u32,
-    /// Bytes that are known to be spills; below the sum of both only for [`SpillSource::FixedPlaces`].
+    /// Bytes that are known to be spills. Less than the sum of both numbers only for [`SpillSource::FixedPlaces`].
     pub(in super::super) least: u32,
     pub(in super::super) source: SpillSource,
 }
@@ -93,8 +93,8 @@ impl std::fmt::Display for SpillBytes {
 mod tests {
     use super::*;
 
-    /// ptxas's figures take precedence over its marks. Without marks, the result is a bound if ptxas may not mark
-    /// spills, or if a cubin has no space for all marks.
+    /// ptxas's figures take precedence over its marks. Without marks, the result is an upper bound if ptxas may not
+    /// mark spills, or if a cubin has no space for all marks.
     #[test]
     fn sources() {
         let ptxas_report = Some(PtxasReport { spill_store_bytes: 8, spill_load_bytes: 12, ..PtxasReport::default() });

@@ -35,7 +35,7 @@ impl Sources {
     }
 }
 
-/// Returns the report of one cubin. `forecasts` are those of the same kernels, if there are any.
+/// Returns the report of one cubin. `forecasts` are the forecasts of the same kernels, if there are any.
 pub(in super::super) fn table(measurement: &Measurement, forecasts: &[Forecast]) -> String {
     let names: Vec<String> = measurement.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
@@ -195,7 +195,7 @@ fn highest(end: u32) -> String {
     format!("R{}", end.saturating_sub(1))
 }
 
-/// Groups the registers at the peak by the line that wrote them; lines with most registers first.
+/// Groups the registers at the peak by the line that wrote them. Lines with most registers come first.
 pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&LiveRegister>)> {
     let mut lines: BTreeMap<Option<Place>, Vec<&LiveRegister>> = BTreeMap::new();
     for held in kernel.peak.held.iter().filter(|held| held.kind == Kind::General) {
@@ -207,7 +207,7 @@ pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&Liv
     lines
 }
 
-/// Formats the names of registers; a register whose value may come from several writes is marked.
+/// Formats the names of registers. A register is marked if its value may come from several writes.
 fn names(held: &[&LiveRegister]) -> String {
     let name = |held: &&LiveRegister| {
         let mark = if held.writes > 1 { "*" } else { "" };
@@ -244,7 +244,7 @@ impl Measurement {
         format!("{}:{}", short(self.file(place)), place.line)
     }
 
-    /// Formats an instruction's place: its line and the inlined calls around it, else its offset.
+    /// Formats an instruction's place: its line and the inlined calls around it, or else its offset.
     pub(in super::super) fn at(&self, point: &Point) -> String {
         let Some((own, around)) = point.places.split_first() else { return format!("/*{:04x}*/", point.offset) };
         let around: String = around.iter().map(|&place| format!(" in {}", self.place(place))).collect();

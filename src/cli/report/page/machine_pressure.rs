@@ -9,19 +9,20 @@ use super::super::measurement::{Kernel, Measurement};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{grouped, key, most_of};
 
-/// Width of the drawing, and of the plot in it, in pixels.
+/// Width of the drawing and of its plot, in pixels.
 const WIDTH: f64 = 640.0;
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = 630.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 224.0;
-/// Height of a row of loops of one depth.
+/// Height of the row for one loop depth.
 const LOOP: f64 = 8.0;
 /// Most loop depths and lines shown.
 const DEPTHS: u32 = 4;
 const ROWS: usize = 24;
 
-/// Draws the curve with its peak, loops and local memory, and below it the lines that hold the registers of the peak.
+/// Draws the curve with its peak, loops and local memory. Below the curve, draws the lines that hold the registers of
+/// the peak.
 pub(super) fn pressure(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let Curve { stride, live, depths, local } = &kernel.curve;
     let (stride, end) = (*stride, kernel.instructions.max(1));
@@ -101,7 +102,7 @@ fn level(class: &str, name: &str, y: f64) -> Markup {
     }
 }
 
-/// Returns the steps with at least this loop depth, as ranges.
+/// Returns the ranges of steps that have at least this loop depth.
 fn loops_of(depths: &[u32], depth: u32) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for (step, _) in (0..).zip(depths).filter(|&(_, &of)| of >= depth) {

@@ -11,7 +11,7 @@ use super::super::table::short;
 use crate::machine::source_lines::Place;
 use crate::page::grouped;
 
-/// Context lines shown around lines with code, and most lines with code in all.
+/// Context lines shown around a line with code, and the most lines with code that are shown.
 const AROUND: u32 = 1;
 const CODE: usize = 200;
 /// Most letters shown of a line.
@@ -21,7 +21,7 @@ const LETTERS: usize = 160;
 pub(super) fn source(measurement: &Measurement, kernel: &Kernel) -> Markup {
     let mut files: BTreeMap<u32, Vec<(u32, LineFigures)>> = BTreeMap::new();
     let mut lines: Vec<_> = kernel.lines.iter().collect();
-    // If there are too many lines, those with the highest figures stay.
+    // If there are too many lines, the lines with the highest figures are shown.
     lines.sort_by_key(|(place, of)| (std::cmp::Reverse((of.held, of.live, of.instructions)), **place));
     for (place, of) in lines.into_iter().take(CODE) {
         files.entry(place.file).or_default().push((place.line, *of));
@@ -51,7 +51,7 @@ pub(super) fn source(measurement: &Measurement, kernel: &Kernel) -> Markup {
     }
 }
 
-/// Shows one file. `share` is a line's part of the predicted cycles, in per cent.
+/// Shows one file. `share` returns a line's part of the predicted cycles, in per cent.
 fn of_file(
     text: &SourceText,
     lines: &[(u32, LineFigures)],

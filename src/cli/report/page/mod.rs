@@ -1,7 +1,7 @@
 //! The report as a page for a browser.
 //!
-//! A kernel takes some 15 to 30 kB of a page, and at most about 250 kB for any length of code: curves have at most
-//! [`nvptx_ra::forecast::MAX_STEPS`] steps, and lists and excerpts of source are cut.
+//! A kernel takes some 15 to 30 kB of a page, and at most about 250 kB for any length of code. Curves have at most
+//! [`nvptx_ra::forecast::MAX_STEPS`] steps, and lists and excerpts of source are truncated.
 
 mod figures;
 mod machine_pressure;
@@ -47,7 +47,7 @@ pub(super) fn page(report: &Report) -> String {
     shell(&title, &said, &kernels)
 }
 
-/// Shows one kernel: its figures and its occupancy, then the pressure and the source beside it.
+/// Shows one kernel: first its figures and its occupancy, then the pressure next to the source.
 fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
     let function = report.code.functions.iter().find(|function| function.name() == forecast.holder);
     html! {
@@ -62,7 +62,7 @@ fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) ->
                     }
                 }
             }
-            // The id is inside, so that a link to it opens the kernel.
+            // The id is on an inner element, so that a link to it opens the kernel.
             div.panels id=(format!("k{number}")) {
                 section { h2 { "Forecast" } (figures::figures(report, forecast)) }
                 section { h2 { "Occupancy" } (occupancy::occupancy(&forecast.launch(), report.architecture)) }

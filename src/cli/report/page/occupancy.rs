@@ -5,7 +5,7 @@ use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, Launch, MAX_REGIS
 
 use crate::page::chart::{Scale, area, px};
 
-/// Size of the drawing, and of the plot in it, in pixels.
+/// Size of the drawing and of its plot, in pixels.
 const WIDTH: f64 = 516.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 32.0;
@@ -57,8 +57,8 @@ pub(super) fn occupancy(launch: &Launch, architecture: &Architecture) -> Markup 
     }
 }
 
-/// Draws a point of the steps. Its label is in the upper right corner, in row `row`: the steps fall, so that the corner
-/// is empty.
+/// Draws a point of the steps. Its label is in row `row` of the upper right corner. This corner is empty, because the
+/// steps fall.
 fn mark(class: &str, row: u32, name: &str, registers: u32, warps: u32, x: Scale, y: Scale) -> Markup {
     let (left, top) = (x.at(f64::from(registers) + 0.5), y.at(warps));
     let label = TOP + 14.0 + 18.0 * f64::from(row);
@@ -72,7 +72,7 @@ fn mark(class: &str, row: u32, name: &str, registers: u32, warps: u32, x: Scale,
     }
 }
 
-/// Returns the last register count of each step that has enough space for its label; the highest first.
+/// Returns the last register count of each step, the highest first. Steps without enough space for a label are omitted.
 fn edges(heights: &[u32], x: Scale) -> Vec<u32> {
     let mut edges: Vec<u32> = Vec::new();
     let last = (0..heights.len()).rev().filter(|&at| heights.get(at + 1) != Some(&heights[at]));

@@ -9,19 +9,19 @@ use super::super::lines::{Line, has_lines};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{counted, grouped, key, most_of};
 
-/// Width of the drawing, and of the plot in it, in pixels.
+/// Width of the drawing and of its plot, in pixels.
 const WIDTH: f64 = 640.0;
 const RIGHT: f64 = 630.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 204.0;
-/// Height of a row of loops of one depth, and of a row of a source line.
+/// Height of the row for one loop depth, and of the row for a source line.
 const LOOP: f64 = 8.0;
 const ROW: f64 = 17.0;
 /// Most loop depths and source lines shown.
 const DEPTHS: u32 = 4;
 const ROWS: usize = 24;
-/// Left edge of the plot, without and with a column for the names of variables, and the letters that fit into this
-/// column.
+/// Left edge of the plot without a column for the names of variables, the same with this column, and the number of
+/// letters that fit into the column.
 const LEFT: f64 = 92.0;
 const LEFT_OF_NAMES: f64 = 168.0;
 const LETTERS: usize = 10;
@@ -36,8 +36,8 @@ struct Drawing<'a> {
     end: u32,
 }
 
-/// Draws the curve with its peak, loops and blocks, and below it a row for each source line that holds words at the
-/// peak, or for each value if no line is known.
+/// Draws the curve with its peak, loops and blocks. Below the curve, draws a row for each source line that holds words
+/// at the peak. If no line is known, draws a row for each value.
 pub(super) fn pressure(forecast: &Forecast, function: &Function, lines: &[Line<'_>]) -> Markup {
     let has_lines = has_lines(function);
     let values: Vec<Line<'_>>;
@@ -78,7 +78,7 @@ pub(super) fn pressure(forecast: &Forecast, function: &Function, lines: &[Line<'
 }
 
 impl Drawing<'_> {
-    /// Draws the area, the axis of words, the begins of blocks, and the register limit.
+    /// Draws the area, the axis of words, the starts of blocks, and the register limit.
     fn curve(&self) -> Markup {
         let Forecast { curve, peak, register_limit, .. } = self.forecast;
         // A limit far above the curve would flatten the curve.
@@ -100,7 +100,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Draws a tick at the begin of each block; at most one for each step of the curve.
+    /// Draws a tick at the start of each block, and at most one for each step of the curve.
     fn blocks(&self) -> String {
         let stride = self.forecast.curve.stride;
         let starts = self.function.blocks().map(|block| self.function.block_range(block).start.0 / stride);
@@ -126,8 +126,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns the instructions with at least this loop depth, as ranges; gaps of less than a step of the curve are
-    /// filled.
+    /// Returns the ranges of instructions that have at least this loop depth. Gaps that are shorter than a step of the
+    /// curve are filled.
     fn loops_of(&self, depth: u32) -> Vec<(u32, u32)> {
         let mut found: Vec<(u32, u32)> = Vec::new();
         let is_inside = |block: &Block| self.function.loop_depth(*block) >= depth;
@@ -165,7 +165,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Returns the line's number. If no value has a line, returns the value's register.
+    /// Returns the line's number, or a value's register if no value has a line.
     fn label(&self, line: &Line<'_>) -> String {
         match line.values.as_slice() {
             _ if line.number != 0 => line.number.to_string(),
@@ -174,7 +174,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Draws a source line: its words, number and variables, and how many of its words are live along the code.
+    /// Draws a source line: its words, number and variables, and the number of its words that are live along the code.
     fn row(&self, line: &Line<'_>, top: f64) -> Markup {
         let Curve { stride, words } = &self.forecast.curve;
         let y = Scale::new(top + ROW - 4.0, top, line.words);

@@ -1,4 +1,4 @@
-//! The page of a measurement: registers along the machine code with the source beside, and the forecast in the same
+//! The page of a measurement: the registers along the machine code next to the source, and the forecast in the same
 //! plot.
 
 use maud::{Markup, html};
@@ -44,7 +44,7 @@ pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     shell(&title, &said, &rest)
 }
 
-/// Shows a kernel: figures and occupancy, then the machine code and the source beside it.
+/// Shows a kernel: first figures and occupancy, then the machine code next to the source.
 fn one(
     measurement: &Measurement,
     kernel: &Kernel,
@@ -77,7 +77,7 @@ fn one(
     }
 }
 
-/// Formats the figures, with the forecast's beside them.
+/// Formats the measured figures next to the forecast's figures.
 fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let occupancy = measurement.occupancy(kernel);
     let number = |number: u32| grouped(u64::from(number));

@@ -10,7 +10,7 @@ use super::super::lines::{Line, SourceText};
 use super::super::table::short;
 use crate::page::counted;
 
-/// Context lines shown around lines that hold words, and most lines with words in all.
+/// Context lines shown around a line that holds words, and the most lines with words that are shown.
 const AROUND: u32 = 2;
 const HOLDING: usize = 60;
 /// Excerpts with fewer lines than this are shown completely.
@@ -58,8 +58,9 @@ fn row(forecast: &Forecast, line: Option<&Line<'_>>, number: u32, text: &str, mo
     }
 }
 
-/// Returns the shown lines: all lines of the kernel if there are few, else the lines that hold words with their
-/// context. If the source is missing, only lines that hold words and the peak's line are shown.
+/// Returns the shown lines. If the kernel has few lines, these are all its lines. Otherwise, these are the lines that
+/// hold words, with their context. If the source is missing, only the lines that hold words and the peak's line are
+/// shown.
 fn shown(forecast: &Forecast, function: &Function, lines: &[Line<'_>], len: u32) -> BTreeSet<u32> {
     let holding = lines.iter().take(HOLDING).map(|line| line.number).chain([forecast.peak.line]);
     let holding: BTreeSet<u32> = holding.filter(|&number| number != 0).collect();

@@ -12,7 +12,7 @@ use crate::golden;
 use crate::page::{assert_loads_nothing, grouped};
 use crate::report::Code;
 
-/// A name that would be a script, an entity and the end of an attribute if it were not escaped.
+/// If this name were not escaped, it would be a script, an entity and the end of an attribute.
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
 /// Makes a kernel of this name with a loop.
@@ -73,7 +73,7 @@ fn the_page_of_a_small_module() {
     golden::expect("page.html", &page);
 }
 
-/// No text of the input becomes markup, whether it is a kernel's, a variable's or a file's name: every tag is the
+/// No text of the input becomes markup, whether it is the name of a kernel, a variable or a file. Every tag is the
 /// page's own.
 #[test]
 fn names_are_escaped() {
@@ -89,7 +89,7 @@ fn a_page_is_one_file() {
     assert_loads_nothing(&page_of(&[kernel("k", "k.cu")]));
 }
 
-/// The same module gives the same bytes, and the kernel with most registers is open.
+/// The same module gives the same bytes, and the kernel with most registers is expanded.
 #[test]
 fn a_page_of_many_kernels() {
     let functions: Vec<Function> = (0..100).map(|number| kernel(&format!("k{number}"), "k.cu")).collect();
