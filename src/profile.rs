@@ -121,7 +121,8 @@ pub struct Unfit {
     pub elsewhere: Vec<(String, String)>,
 }
 
-/// The predicate of a warning about functions with `setmaxnreg` whose registers an entry limits: singular and plural.
+/// Predicate of a warning, in singular and plural. Its subject is functions with `setmaxnreg` whose profile entry limits
+/// registers.
 const LIMITED: [&str; 2] = [
     "has setmaxnreg, which may wait for ever with the profile's bounds,",
     "have setmaxnreg, which may wait for ever with the profile's bounds,",

@@ -198,9 +198,9 @@ impl Ssa {
         self.ends.push(End::None);
     }
 
-    /// Makes the last instruction of a block its branch or return. An instruction for this is added if the last one
-    /// writes. It is also added if the last one reads and the next block has parameters, because regalloc2 inserts
-    /// moves there.
+    /// Makes the last instruction of a block its branch or return. A new instruction is added for this if the last
+    /// instruction writes a register, or if it reads one and the next block has parameters: regalloc2 inserts moves
+    /// at that point.
     fn end_block(&mut self, first: usize, succs: &[view::Block], merges: bool) {
         let last = self.ends.len();
         let operands = if last > first { &self.operands[self.starts[last - 1]..] } else { &[] };

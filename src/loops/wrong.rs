@@ -70,8 +70,8 @@ fn of_integer(right: &Right<'_>, counter: &Counter) -> Option<(Fault, bool)> {
     let is_large = counter.step.unsigned_abs() > 1 << (bits - SMALL_STEP);
     let far = 1i64 << (bits - 2);
     let signed = |number: i64| if bits == 32 { i64::from(number as i32) } else { number };
-    // A start far from zero against the direction of the counter, or a bound far from zero in its direction, is likely
-    // to be wrong.
+    // The loop is likely wrong in two cases: the start is far below zero (for a counter that goes up), or the bound is
+    // far above zero. For a counter that goes down, the signs are reversed.
     let is_against = |number: i64| if is_up { signed(number) <= -far } else { signed(number) >= far };
     let is_ahead = |number: i64| if is_up { signed(number) >= far } else { signed(number) <= -far };
     let is_known = counter.has_known_turns();

@@ -12,7 +12,7 @@ use super::registers::{Register, constant_held, copied_from};
 use crate::function::{Block, Function, Opcode, RegClass, VReg, Value};
 use crate::index::IndexVec;
 
-/// Most refinements of the partition. If the partition is not stable by then, no PHIs count as equal, because an
+/// Limit on the refinements of the partition. If the partition is not stable by then, no PHIs count as equal, because an
 /// unstable partition claims too many equalities.
 const ROUNDS: usize = 8;
 

@@ -21,7 +21,7 @@ pub(super) struct Constant {
 /// Constants that PHIs read, by treatment.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Constants that are rematerialised, because another web or no web keeps their register.
+    /// Constants that are rematerialised. Their register belongs to another web or to no web.
     pub(super) apart: Vec<Constant>,
     /// Constants that are read at only one place. They stay in the web that reads them.
     pub(super) single: Vec<Constant>,

@@ -38,7 +38,7 @@ pub struct KernelFigures {
     pub occupancy_warps: u32,
     /// The resource that limits occupancy.
     pub limited_by: String,
-    /// The most registers with which more warps are resident; `None` if no register count has more resident warps.
+    /// Highest register count at which more warps would be resident; `None` if there is no such count.
     pub next_step_registers: Option<u32>,
     /// The register limit that the kernel got in order to reach that occupancy.
     pub limited_to: Option<u32>,

@@ -42,7 +42,7 @@ pub enum VectorShape {
     ReadBehind(usize),
     /// Determined by the text of inline assembly.
     Assembly,
-    /// Determined by the form in the name of a PTX opcode.
+    /// Determined by the suffixes of a PTX opcode.
     Named,
 }
 

@@ -15,7 +15,7 @@ enum Verdict {
 }
 
 impl Coloring<'_> {
-    /// Tries the next copy. Returns whether there was one.
+    /// Tries the next copy. Returns false if no copy is left.
     pub(super) fn coalesce(&mut self) -> bool {
         let Some(id) = self.coalesce.pop_front() else { return false };
         if self.moves[id].state != MoveState::Waiting {

@@ -5,7 +5,7 @@ use super::build::{Coloring, Move, MoveState, State};
 use crate::allocate::problem::LiveRange;
 
 impl Coloring<'_> {
-    /// Gives up the copies of the node that has waited longest. Returns whether there was one.
+    /// Gives up the copies of the node that has waited longest. Returns false if no node waits.
     pub(super) fn freeze(&mut self) -> bool {
         while let Some(node) = self.freeze.pop_front() {
             let waits =

@@ -1,6 +1,6 @@
 //! Chaitin-Briggs: an interference graph, coloured optimistically, with iterated conservative coalescing.
 //!
-//! The phases follow NVIDIA's cicc, as its code is read. Each phase has its own file:
+//! The phases follow the description of NVIDIA's cicc. Each phase has its own file:
 //!
 //! 1. [`build`] constructs the graph.
 //! 2. While nodes are left, the first possible step of four is taken: [`simplify`] removes a node that is sure to find

@@ -8,7 +8,7 @@ use super::build::{Coloring, MoveState, State};
 use crate::allocate::problem::LiveRange;
 
 impl Coloring<'_> {
-    /// Removes the node with the least degree from the graph. Returns whether there was one.
+    /// Removes the node with the least degree from the graph. Returns false if no such node is left.
     pub(super) fn simplify(&mut self, neighbours: &mut Vec<LiveRange>) -> bool {
         let Some(node) = self.simplify.pop() else { return false };
         self.remove(node, neighbours);

@@ -47,7 +47,7 @@ struct Body {
     weight: u32,
     /// Words of its loads that occupy registers.
     load_words: u32,
-    /// Most varying words that are live at once.
+    /// Highest number of varying words that are live at once.
     live: u32,
     /// Number of edges that leave the loop, and the source block of the last one.
     exits: u32,

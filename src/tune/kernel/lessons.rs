@@ -51,7 +51,7 @@ impl Lessons {
         let mut ahead: Vec<Variant> = Vec::new();
         for other in others {
             let best = other.best(objective).0;
-            // Each search turns loops at its end, so lessons are without turned loops.
+            // A search turns loops only at its end. Therefore, no lesson contains turned loops.
             let best = best.with_loops_as_they_come().unwrap_or(best);
             if kernel.may_copy(&best, other) && !ahead.contains(&best) {
                 ahead.push(best);

@@ -19,8 +19,8 @@
 ; CHECK-LABEL: .entry assembly(
 ; CHECK:       {{^}}	add.s32 %r1, %r2, 1; mul.lo.s32 %r1, %r1, %r2;
 ; CHECK-LABEL: .entry frame(
-; Some registers live across blocks. The other registers share a name with each other. They share one with a register
-; that lives across blocks only on request.
+; Some registers live across blocks. The other registers share a name with each other. They share a name with a
+; register that lives across blocks only on request.
 ; CHECK-LABEL:  .entry blocks(
 ; CHECK:        .reg .b32 %r<4>;
 ; FEWEST-LABEL: .entry blocks(
