@@ -13,7 +13,7 @@ use super::tolerance::Equality;
 /// Programs whose results are permitted, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed<'a> {
-    /// Variants of the first program, with products and sums [fused](super::fused).
+    /// Variants of the first program, with products and sums [fused](mod@super::fused).
     pub first: &'a [Program],
     /// Variants of the second program, with other results of its approximate functions.
     pub second: &'a [&'a Program],

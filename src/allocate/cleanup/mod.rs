@@ -7,7 +7,7 @@
 //! ends with a peephole that forwards moves, and with dead code elimination.
 //!
 //! Three files share the work. [`steps`] lists the loads, stores, reads and writes that an allocation implies.
-//! [`forward`] follows the [`contents`] of places through the steps and redirects reads. [`dead`] walks backwards and
+//! [`forward`] follows the [`place_contents`] of places through the steps and redirects reads. [`dead`] walks backwards and
 //! finds the values that are not read later.
 //!
 //! No place changes, so no live range needs another place. The result is a list of [`CleanupEdit`]s. The edits only

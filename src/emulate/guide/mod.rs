@@ -1,6 +1,6 @@
 //! Additional launches after the drawn ones, for statements that have not run and branches that went one way only.
 //!
-//! [`seen`]: coverage of all launches; [`sites`]: positions where coverage can grow; [`flow`]: definitions of
+//! [`launch_coverage`]: coverage of all launches; [`mod@sites`]: positions where coverage can grow; [`flow`]: definitions of
 //! registers; [`solve`]: inputs that flip a predicate.
 //!
 //! A launch that reached such a branch is repeated with one change: a parameter, a loaded value, or the shape.

@@ -2,7 +2,7 @@
 //!
 //! * [`image`]: memory before a program runs, drawn when the first program reads it and kept for the second;
 //! * [`values`]: drawn values; [`filled`]: places that a rule fills;
-//! * [`global`]: pages of global memory with their writers; [`mod@write`]: a written word; [`apart`]: racing writes of
+//! * [`global`]: pages of global memory with their writers; [`mod@write`]: a written word; [`unordered_writes`]: racing writes of
 //!   threads;
 //! * [`flat`]: shared and local memory, in which uninitialised bytes are undefined;
 //! * [`bytes`]: values with undefined bytes; [`origin`]: the origin of these bytes;

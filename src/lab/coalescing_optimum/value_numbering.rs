@@ -1,7 +1,7 @@
 //! Value numbers that stand for equal bits, as far as copies, equal constants and meetings of equal values show. A
 //! *meeting* is the value of a register at a block at which several values arrive, like a PHI.
 //!
-//! The coalescer's own [`values`](super::super::values) follow copies and constants. Here, a meeting of equal values is
+//! The coalescer's own [`values`](crate::coalesce::values) follow copies and constants. Here, a meeting of equal values is
 //! also that value, even around loops. Two registers with equal meetings in one block hold the same value. This is
 //! optimistic global value numbering, limited to copies and meetings (Alpern, Wegman and Zadeck 1988). So the bound on
 //! copies holds for any coalescer that uses no more information.

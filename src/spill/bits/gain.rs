@@ -1,4 +1,4 @@
-//! Instructions that [bits](super::bits) save, compared with the way in which ptxas stores the predicates that exceed a
+//! Instructions that [bits](super) save, compared with the way in which ptxas stores the predicates that exceed a
 //! thread's seven.
 //!
 //! ptxas 13.0.88 stores each additional predicate in a general register. `P2R` moves it there after each definition,
