@@ -1,6 +1,6 @@
 //! Uniformity: the values that are the same in all threads of a warp.
 //!
-//! Divergence starts at thread numbers, loads, calls and similar instructions ([`Classification::uniformity_of`](crate::target::Classification::uniformity_of)). It
+//! Divergence starts at thread numbers, loads, calls and similar instructions ([`OpcodeInfo::uniformity_of`](crate::target::OpcodeInfo::uniformity_of)). It
 //! spreads along data dependences, and from a divergent branch to the joins of the paths that the branch separates
 //! ([`sync_dependence`]). The method is that of Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012),
 //! and of LLVM's `GenericUniformityInfo`. Both work on SSA form. This analysis uses the values of the live ranges
