@@ -78,7 +78,7 @@ impl Error {
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "check the path",
             std::io::ErrorKind::PermissionDenied => "check the permissions",
-            std::io::ErrorKind::InvalidData => "check that this is the intended file",
+            std::io::ErrorKind::InvalidData => "check the path of the file",
             _ => "check the path and the free space",
         };
         Self::new(ErrorKind::File, format!("{}: {error}", path.display()), remedy)

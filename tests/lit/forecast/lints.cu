@@ -128,7 +128,7 @@ KERNEL calls_leaf(volatile int *p) {
 }
 
 // A request for registers that ptxas ignores, and one that it follows.
-// CHECK: lints.cu:[[@LINE+1]]:{{[0-9]+}}: remark: kernel 'asks': setmaxnreg does nothing: {{.*}} [ignored-setmaxnreg] [-Rpass-missed=nvptx-lint]
+// CHECK: lints.cu:[[@LINE+1]]:{{[0-9]+}}: remark: kernel 'asks': setmaxnreg has no effect: {{.*}} [ignored-setmaxnreg] [-Rpass-missed=nvptx-lint]
 KERNEL BOUNDS(128) asks(volatile int *p) {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
 }

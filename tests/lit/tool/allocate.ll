@@ -95,7 +95,7 @@
 ; MISSING: nvptx-ra: {{.*}}: No such file or directory
 ; RUN: echo nonsense > %t.nothing.mfv
 ; RUN: not %nvptx-ra allocate %t.nothing.mfv 2>&1 | FileCheck %s --check-prefix=EMPTY
-; EMPTY: nvptx-ra: {{.*}}: no function and no allocation problem; docs/mfv.md
+; EMPTY: nvptx-ra: {{.*}}: no function and no allocation problem; see docs/mfv.md
 ; RUN: not %nvptx-ra allocate %t.problem --register-limit 9 2>&1 | FileCheck %s --check-prefix=OWN
 ; OWN: nvptx-ra: {{.*}}--register-limit: an allocation problem has its own; change the `budget` of its files instead
 ; RUN: echo nonsense > %t.bad.ll
