@@ -127,7 +127,7 @@ fn replay(
     if profile.cpu != target {
         let made_for = &profile.cpu;
         say!(
-            "nvptx-ra: {}: made for {made_for}, and this is {target}: every function stays unchanged; {again}",
+            "nvptx-ra: {}: made for {made_for}, but the target is {target}: every function stays unchanged; {again}",
             path.display()
         );
         profile.functions.clear();

@@ -327,7 +327,7 @@ fn crashes() {
     fs::set_permissions(bin.join("ptxas"), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let tool = Tool { bin, ..tool };
     let commands: [(&[&str], &str); 4] = [
-        (&["report", "--sass", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); report without --sass"),
+        (&["report", "--sass", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); leave out --sass"),
         (&["report", "--sass", "--diff", "k.ptx", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); "),
         (&["report", "--compare-ptxas", "k.ptx"], "nvptx-ra: --compare-ptxas: k.ptx: ptxas crashed (signal 11); "),
         (&["tune", "k.ptx", "-o", "o.ptx"], "nvptx-ra: kernel 'k': ptxas crashed (signal 11), on the given kernel"),
@@ -450,7 +450,7 @@ fn damaged() {
     for length in [20, 64, 200, whole.len() / 2, whole.len() - 100] {
         tool.write("cut.cubin", &whole[..length]);
         let said = tool.fails(&["report", "--sass", "cut.cubin"]);
-        assert!(said.contains("cut or damaged"), "{length}: {said}");
+        assert!(said.contains("truncated or damaged"), "{length}: {said}");
     }
     tool.write("empty.cubin", "");
     assert!(tool.fails(&["report", "--sass", "empty.cubin"]).contains("this is empty"));

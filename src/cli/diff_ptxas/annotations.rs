@@ -25,7 +25,9 @@ pub(super) fn of(report: &Report) -> String {
             for (side, toolchain) in kernel.sides.iter().zip([old, new]).filter(|(side, _)| side.meaning.is_different())
             {
                 let reason = side.meaning.reason();
-                let said = format!("kernel '{name}': ptxas {toolchain} computes something else than the PTX: {reason}");
+                let said = format!(
+                    "kernel '{name}': the code of ptxas {toolchain} computes another result than the PTX: {reason}"
+                );
                 text += &annotation("error", &place(kernel.line), "diff-ptxas", &said);
             }
             let is_told = |change: &Change| {
