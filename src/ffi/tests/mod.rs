@@ -78,7 +78,7 @@ fn verification_must_be_asked_for() {
     let answer = run(COPY_COALESCER, "");
     // SAFETY: the response and the view are alive.
     let difference = Answer(unsafe { nvptx_ra_verify_applied(answer.0, &view) });
-    assert!(difference.message().contains("did not ask"), "{}", difference.message());
+    assert!(difference.message().contains("did not request verification"), "{}", difference.message());
 }
 
 /// A launch bound that is not in the edits is a difference.
@@ -104,7 +104,7 @@ fn difference_leaves_a_bundle() {
     let difference = Answer(unsafe { nvptx_ra_verify_applied(answer.0, &view) });
     let message = difference.message();
     let path = bundles.join("nvptx-ra-k-0");
-    assert!(message.contains("not applied as they are meant"), "{message}");
+    assert!(message.contains("the edits were applied incorrectly"), "{message}");
     assert!(message.ends_with(&format!("please report {}", path.display())), "{message}");
     let bundle = bundle::read(&path).expect("the bundle is whole");
     // SAFETY: the view and its memory are alive.

@@ -93,7 +93,7 @@ fn refuses_leftovers() {
     let text = refusal(|sample| sample.blocks.truncate(1));
     assert!(text.contains("do not belong to a block"), "{text}");
     let text = refusal(|sample| sample.operands.push(sample.operands[0]));
-    assert!(text.contains("belong to no instruction"), "{text}");
+    assert!(text.contains("do not belong to an instruction"), "{text}");
 }
 
 /// Nulls, another version and a refusal by the shim are errors with a message.

@@ -245,7 +245,7 @@ fn classes_are_kept() {
     refused("use one class", |_, edits| edits.push(Edit::Merge { from: VReg(0), into: VReg(2) }));
     refused("use one class", |_, edits| edits.push(Edit::SetRegister { inst: Inst(0), operand: 1, reg: VReg(2) }));
     refused("use one class", |_, edits| _ = edits.insert_clone(end(0), Inst(0), VReg(2)));
-    refused("never touched", |_, edits| edits.push(Edit::Merge { from: VReg(3), into: VReg(3) }));
+    refused("left to LLVM", |_, edits| edits.push(Edit::Merge { from: VReg(3), into: VReg(3) }));
     refused("class other", |_, edits| _ = edits.create_register(RegClass::Other));
 }
 

@@ -51,7 +51,7 @@ fn no_share_is_no_answer() {
     let build = Build::new(&bin, "");
     let share = [("NVPTX_RA_RUNS", ""), ("NVPTX_RA_EFFORT", "0.1")];
     build.of(&[("one", 0), ("two", 1)], &share);
-    let lines = build.log().lines().filter(|line| line.contains("no run is worth its price")).count();
+    let lines = build.log().lines().filter(|line| line.contains("no run is worth its cost")).count();
     assert_eq!(lines, 2, "{}", build.log());
     build.of(&[("one", 0)], &share);
     assert!(build.known().is_none() && !build.log().contains("no run is worth"), "{}", build.log());

@@ -312,7 +312,7 @@ fn damaged_records() {
     assert_eq!((done.status.code(), build.profiles().len()), (Some(1), 2), "{}", said(&done));
     let problem = format!("{damaged}.json: the record is damaged; remove the record, and build again");
     assert!(said(&done).contains(&problem), "{}", said(&done));
-    assert!(said(&done).contains("; 1 text not searched\n"), "{}", said(&done));
+    assert!(said(&done).contains("; 1 file not searched\n"), "{}", said(&done));
 }
 
 /// A record contains the options, the settings that affect a search, and whether the module is linked later.
