@@ -1,7 +1,8 @@
 //! `nvptx-ra diff-ptxas`: compares two releases of ptxas on a project's PTX.
 //!
-//! * [`toolchain`]: the two ptxas; [`files`]: the PTX; [`build`]: one ptxas's result for one file;
-//! * [`kernel`]: the results of both for a kernel, with the changes; [`pair`]: all kernels of a file;
+//! * [`toolchain`]: the two releases of ptxas; [`files`]: the PTX files;
+//! * [`build`]: the result of one release for one file;
+//! * [`kernel`]: the results of both releases for a kernel, and the changes; [`pair`]: all kernels of a file;
 //! * [`text`], [`json`], [`annotations`]: output formats.
 
 mod annotations;
